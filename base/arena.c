@@ -83,7 +83,8 @@ void *arena_alloc(Arena *arena, size_t bytes)
 static bool can_stretch(const Arena *arena, const void *array, size_t old, size_t bytes)
 {
     const ArenaBlock *block = arena->blocks;
-    return old > 0 && bytes <= SIZE_MAX / 4 && (const char *)array + aligned(old) == (const char *)block->data + arena->used &&
+    return old > 0 && bytes <= SIZE_MAX / 4 &&
+           (const char *)array + aligned(old) == (const char *)block->data + arena->used &&
            block->size - arena->used >= aligned(bytes) - aligned(old);
 }
 

@@ -41,20 +41,20 @@ char *arena_vprintf(Arena *arena, const char *format, va_list ap);
  * A growable array in an arena: struct { T *at; int n, cap; }.
  * vec_push(arena, &v, value) appends and may move v.at.
  */
-#define Vec(T)                                                                                     \
-    struct {                                                                                       \
-        T *at;                                                                                     \
-        int n, cap;                                                                                \
+#define Vec(T)      \
+    struct {        \
+        T *at;      \
+        int n, cap; \
     }
-#define vec_push(arena, v, ...)                                                                    \
-    do {                                                                                           \
-        if ((v)->n == (v)->cap) {                                                                  \
-            int vec_cap_ = (v)->cap ? 2 * (v)->cap : 8;                                            \
-            (v)->at = arena_grow((arena), (v)->at, sizeof *(v)->at * (size_t)(v)->n,               \
-                                 sizeof *(v)->at * (size_t)vec_cap_);                              \
-            (v)->cap = vec_cap_;                                                                   \
-        }                                                                                          \
-        (v)->at[(v)->n++] = (__VA_ARGS__);                                                         \
+#define vec_push(arena, v, ...)                                                                                     \
+    do {                                                                                                            \
+        if ((v)->n == (v)->cap) {                                                                                   \
+            int vec_cap_ = (v)->cap ? 2 * (v)->cap : 8;                                                             \
+            (v)->at =                                                                                               \
+                arena_grow((arena), (v)->at, sizeof *(v)->at * (size_t)(v)->n, sizeof *(v)->at * (size_t)vec_cap_); \
+            (v)->cap = vec_cap_;                                                                                    \
+        }                                                                                                           \
+        (v)->at[(v)->n++] = (__VA_ARGS__);                                                                          \
     } while (0)
 
 #endif

@@ -34,11 +34,11 @@ bool err_prefix(Err *err, const char *format, ...) __attribute__((format(printf,
 void err_clear(Err *err);
 
 /* Forwards a failure that the callee has already described. */
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        if (!(call)) {                                                                             \
-            return false;                                                                          \
-        }                                                                                          \
+#define TRY(call)         \
+    do {                  \
+        if (!(call)) {    \
+            return false; \
+        }                 \
     } while (0)
 
 #endif

@@ -288,13 +288,13 @@ static inline double f64_pow(double x, double y)
 /* ---- sine, cosine, tangent ------------------------------------------------------------- */
 
 /* 2 / pi in binary, after 64 zeros */
-F64_TABLE F64_WORD F64_TWO_OVER_PI[21] = {
-    0x0000000000000000u, 0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u, 0xdb6295993c439041u,
-    0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u, 0x06492eea09d1921cu, 0xfe1deb1cb129a73eu,
-    0xe88235f52ebb4484u, 0xe99c7026b45f7e41u, 0x3991d639835339f4u, 0x9c845f8bbdf9283bu,
-    0x1ff897ffde05980fu, 0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u, 0x4f463f669e5fea2du,
-    0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau, 0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu,
-    0xf0cfbc209af4361du};
+F64_TABLE F64_WORD F64_TWO_OVER_PI[21] = {0x0000000000000000u, 0xa2f9836e4e441529u, 0xfc2757d1f534ddc0u,
+                                          0xdb6295993c439041u, 0xfe5163abdebbc561u, 0xb7246e3a424dd2e0u,
+                                          0x06492eea09d1921cu, 0xfe1deb1cb129a73eu, 0xe88235f52ebb4484u,
+                                          0xe99c7026b45f7e41u, 0x3991d639835339f4u, 0x9c845f8bbdf9283bu,
+                                          0x1ff897ffde05980fu, 0xef2f118b5a0a6d1fu, 0x6d367ecf27cb09b7u,
+                                          0x4f463f669e5fea2du, 0x7527bac7ebe5f17bu, 0x3d0739f78a5292eau,
+                                          0x6bfb5fb11f8d5d08u, 0x56033046fc7b6babu, 0xf0cfbc209af4361du};
 
 /* 64 bits of 2 / pi from bit `shift` of a word on, shift in 0 .. 63 */
 static inline F64_WORD f64_two_over_pi(int word, int shift)
@@ -338,8 +338,7 @@ static inline F64Pair f64_reduce_angle(double x, int *quadrant)
         middle = ~middle + (low == 0 ? 1 : 0);
         top = ~top + (low == 0 && middle == 0 ? 1 : 0);
     }
-    F64Pair r = f64_times(f64_fraction(top, middle, low),
-                          f64_pair(0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54));
+    F64Pair r = f64_times(f64_fraction(top, middle, low), f64_pair(0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54));
     *quadrant = (int)(x < 0.0 ? 4 - n : n) & 3;
     return below != (x < 0.0) ? f64_pair(-r.hi, -r.lo) : r;
 }

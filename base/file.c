@@ -28,8 +28,8 @@ enum {
     PATH_BYTES = 4096,
     WHERE_BYTES = 9, /* with its end */
     SUFFIX_BYTES = 7,
-    NAME_BYTES = 255, /* longest name of a file on every common file system */
-    TRIES = 100,      /* random suffixes before giving up */
+    NAME_BYTES = 255,   /* longest name of a file on every common file system */
+    TRIES = 100,        /* random suffixes before giving up */
     PATIENCE_MS = 5000, /* with a pipe that says nothing */
 };
 
@@ -76,8 +76,7 @@ static void pending_remove(const char *name)
 {
     unsigned long long key = key_of(name);
     for (int i = 0; i < PENDING_MAX; i++) {
-        if (atomic_load(&pending[i].state) == SLOT_PENDING &&
-            atomic_load(&pending[i].key) == key) {
+        if (atomic_load(&pending[i].state) == SLOT_PENDING && atomic_load(&pending[i].key) == key) {
             atomic_store(&pending[i].state, SLOT_FREE);
             return;
         }
@@ -177,8 +176,7 @@ static bool read_all(int fd, size_t most, char **text, size_t *size)
             break;
         }
         n += got > 0 ? (size_t)got : 0;
-        ok = got > 0 ? make_room(&at, &cap, n, most)
-                     : errno == EINTR || (errno == EAGAIN && wait_for_more(fd));
+        ok = got > 0 ? make_room(&at, &cap, n, most) : errno == EINTR || (errno == EAGAIN && wait_for_more(fd));
     }
     int error = errno;
     if (!ok) {
@@ -295,7 +293,8 @@ bool file_open_private(const char *folder, int *fd, Err *err)
     *fd = -1;
     return err_set(err, CODE_OUTPUT,
                    "the folder '%s' belongs to another user, or others can write to it, so that what is in it may be "
-                   "anybody's; delete it, or choose one of your own", folder);
+                   "anybody's; delete it, or choose one of your own",
+                   folder);
 }
 
 /* The folder of `path` with its final slash; empty for a bare name. */
@@ -383,7 +382,8 @@ bool file_check_target(const char *path, int code, Err *err)
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         return err_set(err, code,
                        "cannot write '%s': it is a device or a pipe, and outputs are written "
-                       "beside their place and renamed", path);
+                       "beside their place and renamed",
+                       path);
     }
     return true;
 }
@@ -407,9 +407,8 @@ bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
             return file_err_set(err, CODE_OUTPUT, "write", path, ENAMETOOLONG);
         }
         if (!pending_add(temp)) {
-            return err_set(err, CODE_OUTPUT,
-                           "cannot write '%s': more than %d outputs are being written at once",
-                           path, PENDING_MAX);
+            return err_set(err, CODE_OUTPUT, "cannot write '%s': more than %d outputs are being written at once", path,
+                           PENDING_MAX);
         }
         if (atomic_load(&over)) {
             pending_remove(temp);

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#define H(NAME, text, operands, expression)                                                        \
-    static double eval_##NAME(double a, double b, double c)                                        \
-    {                                                                                              \
-        (void)b;                                                                                   \
-        (void)c;                                                                                   \
-        return expression;                                                                         \
+#define H(NAME, text, operands, expression)                 \
+    static double eval_##NAME(double a, double b, double c) \
+    {                                                       \
+        (void)b;                                            \
+        (void)c;                                            \
+        return expression;                                  \
     }
 #include "hostops.def"
 #undef H

@@ -44,9 +44,9 @@ static inline double determinant(double n, F64Pair a, F64Pair b, F64Pair c)
 
 /* ---- size and place -------------------------------------------------------------------- */
 
-#define VALUE(NAME)                                                                                \
-    static inline void value_##NAME(const MeasureFrame *f, const MeasureObject *o,                 \
-                                    const MeasureIntensity *v, double *out)
+#define VALUE(NAME)                                                                                           \
+    static inline void value_##NAME(const MeasureFrame *f, const MeasureObject *o, const MeasureIntensity *v, \
+                                    double *out)
 
 static inline double pixel_size(const MeasureFrame *f)
 {
@@ -110,11 +110,11 @@ VALUE(centroid)
     }
 }
 
-#define CENTER(NAME, AXIS)                                                                         \
-    VALUE(NAME)                                                                                    \
-    {                                                                                              \
-        (void)v;                                                                                   \
-        *out = center(f, o, AXIS);                                                                 \
+#define CENTER(NAME, AXIS)         \
+    VALUE(NAME)                    \
+    {                              \
+        (void)v;                   \
+        *out = center(f, o, AXIS); \
     }
 CENTER(centroid_x, 0)
 CENTER(centroid_y, 1)
@@ -231,11 +231,11 @@ VALUE(centroid_weighted)
     }
 }
 
-#define MASS_CENTER(NAME, AXIS)                                                                    \
-    VALUE(NAME)                                                                                    \
-    {                                                                                              \
-        (void)o;                                                                                   \
-        *out = mass_center(f, v, AXIS);                                                            \
+#define MASS_CENTER(NAME, AXIS)         \
+    VALUE(NAME)                         \
+    {                                   \
+        (void)o;                        \
+        *out = mass_center(f, v, AXIS); \
     }
 MASS_CENTER(mass_center_x, 0)
 MASS_CENTER(mass_center_y, 1)
@@ -261,8 +261,7 @@ static inline void shift_line(double *m, int stride, double by)
 }
 
 /* Moments about the anchor moved by `by` along each axis and put into units of the spacing. */
-static inline void shift_moments(const MeasureFrame *f, const double *anchored, const double by[3],
-                                 double *out)
+static inline void shift_moments(const MeasureFrame *f, const double *anchored, const double by[3], double *out)
 {
     int n = f->dims == 3 ? 64 : 16;
     for (int i = 0; i < n; i++) {
@@ -287,8 +286,7 @@ static inline int64_t anchor_of(const MeasureObject *o, int axis)
     return measure_anchor(o->sum[axis], o->count);
 }
 
-static inline void to_corner(const MeasureFrame *f, const MeasureObject *o, const double *m,
-                             double *out)
+static inline void to_corner(const MeasureFrame *f, const MeasureObject *o, const double *m, double *out)
 {
     double by[3];
     for (int axis = 0; axis < 3; axis++) {
@@ -328,14 +326,13 @@ static inline void central(const MeasureFrame *f, const MeasureObject *o, double
     for (int a = 0; a < f->dims; a++) {
         out[moment_at(a, 1, a, 0)] = 0;
         for (int b = 0; b <= a; b++) {
-            out[a == b ? moment_at(a, 2, b, 0) : moment_at(a, 1, b, 1)] =
-                second_central(f, o, a, b);
+            out[a == b ? moment_at(a, 2, b, 0) : moment_at(a, 1, b, 1)] = second_central(f, o, a, b);
         }
     }
 }
 
-static inline void weighted_central(const MeasureFrame *f, const MeasureObject *o,
-                                    const MeasureIntensity *v, double *out)
+static inline void weighted_central(const MeasureFrame *f, const MeasureObject *o, const MeasureIntensity *v,
+                                    double *out)
 {
     double by[3];
     for (int axis = 0; axis < 3; axis++) {
@@ -556,8 +553,7 @@ VALUE(orientation)
     double a = t[0][0], b = t[0][1], c = t[1][1];
     /* 0 - 2 b is never -0: objects along the columns have +pi/2.  Diagonals go on with what is
      * nearly one, as from scikit-image 0.20 on; 0.19 has the other sign. */
-    *out =
-        a - c == 0 ? (b < 0 ? MEASURE_PI / 4 : -MEASURE_PI / 4) : 0.5 * f64_atan2(0 - 2 * b, c - a);
+    *out = a - c == 0 ? (b < 0 ? MEASURE_PI / 4 : -MEASURE_PI / 4) : 0.5 * f64_atan2(0 - 2 * b, c - a);
 }
 
 /* ---- outline --------------------------------------------------------------------------- */
@@ -572,8 +568,8 @@ static inline double square_side(const MeasureFrame *f)
 VALUE(perimeter)
 {
     (void)v;
-    double length = (double)o->perimeter[0] + (double)o->perimeter[1] * sqrt(2.0) +
-                    (double)o->perimeter[2] * ((1 + sqrt(2.0)) / 2);
+    double length =
+        (double)o->perimeter[0] + (double)o->perimeter[1] * sqrt(2.0) + (double)o->perimeter[2] * ((1 + sqrt(2.0)) / 2);
     *out = length * square_side(f);
 }
 

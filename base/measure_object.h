@@ -26,14 +26,14 @@ enum { MEASURE_MAX_MOMENTS = 64 };
 typedef struct MeasureObject {
     uint32_t label;
     uint64_t count;
-    int64_t sum[3];        /* of the coordinates */
-    int32_t lo[3], hi[3];  /* bounding box, both ends included */
-    double convex;         /* pixels of the convex hull image */
-    double feret;          /* square of the largest distance, in units of the spacing */
-    double filled;         /* pixels with holes filled */
-    int64_t perimeter[3];  /* border pixels that weigh 1, sqrt 2, (1 + sqrt 2) / 2 */
-    int64_t crofton[5];    /* 2 x 2 neighbourhoods of the five weights, see measure_formulae.h */
-    int64_t euler;         /* Euler number; in 3-D eight times it */
+    int64_t sum[3];       /* of the coordinates */
+    int32_t lo[3], hi[3]; /* bounding box, both ends included */
+    double convex;        /* pixels of the convex hull image */
+    double feret;         /* square of the largest distance, in units of the spacing */
+    double filled;        /* pixels with holes filled */
+    int64_t perimeter[3]; /* border pixels that weigh 1, sqrt 2, (1 + sqrt 2) / 2 */
+    int64_t crofton[5];   /* 2 x 2 neighbourhoods of the five weights, see measure_formulae.h */
+    int64_t euler;        /* Euler number; in 3-D eight times it */
     /* Sums of dx^p dy^q dz^r from the anchor, [r][q][p] with p, q, r in 0..3; 0: not needed. */
     double moments[MEASURE_MAX_MOMENTS];
 } MeasureObject;

@@ -26,9 +26,8 @@ static bool listed(const char *list, const char *name, size_t length)
 static const struct {
     int indices, fixed, per_axis;
 } SHAPES[] = {
-    [MEASURE_SHAPE_SCALAR] = {0, 1, 0}, [MEASURE_SHAPE_AXES] = {1, 0, 1},
-    [MEASURE_SHAPE_BOX] = {1, 0, 2},    [MEASURE_SHAPE_TENSOR] = {2, 0, 1},
-    [MEASURE_SHAPE_MOMENTS] = {-1, 4, 0}, [MEASURE_SHAPE_SEVEN] = {1, 7, 0},
+    [MEASURE_SHAPE_SCALAR] = {0, 1, 0}, [MEASURE_SHAPE_AXES] = {1, 0, 1},     [MEASURE_SHAPE_BOX] = {1, 0, 2},
+    [MEASURE_SHAPE_TENSOR] = {2, 0, 1}, [MEASURE_SHAPE_MOMENTS] = {-1, 4, 0}, [MEASURE_SHAPE_SEVEN] = {1, 7, 0},
 };
 
 static int index_count(const Measure *measure, int dims)
@@ -70,19 +69,18 @@ static bool add_item(MeasureList *list, const char *text, size_t length, Err *er
     size_t header_length = equals != NULL ? rest - name_length - 1 : rest;
     const Measure *measure = measure_find(name, name_length);
     if (measure == NULL) {
-        return err_set(err, CODE_USAGE, "'%.*s' is nothing that can be measured", (int)name_length,
-                       name);
+        return err_set(err, CODE_USAGE, "'%.*s' is nothing that can be measured", (int)name_length, name);
     }
     if (measure->dims == 2 && list->dims != 2) {
         return err_set(err, CODE_USAGE, "%s is only defined in two dimensions", measure->name);
     }
     if (image >= MEASURE_MAX_IMAGES || list->n == MEASURE_MAX_ITEMS) {
-        return err_set(err, CODE_USAGE, "a table has at most %d images and %d measures",
-                       MEASURE_MAX_IMAGES, MEASURE_MAX_ITEMS);
+        return err_set(err, CODE_USAGE, "a table has at most %d images and %d measures", MEASURE_MAX_IMAGES,
+                       MEASURE_MAX_ITEMS);
     }
     if (header_length >= MEASURE_MAX_HEADER) {
-        return err_set(err, CODE_USAGE, "the column name '%.*s' is longer than %d characters",
-                       (int)header_length, header, MEASURE_MAX_HEADER - 1);
+        return err_set(err, CODE_USAGE, "the column name '%.*s' is longer than %d characters", (int)header_length,
+                       header, MEASURE_MAX_HEADER - 1);
     }
     MeasureItem *item = &list->at[list->n++];
     item->measure = measure;
@@ -99,8 +97,7 @@ static bool add_item(MeasureList *list, const char *text, size_t length, Err *er
     return true;
 }
 
-void measure_header(const Measure *measure, int dims, const char *header, int i, char *out,
-                    size_t size)
+void measure_header(const Measure *measure, int dims, const char *header, int i, char *out, size_t size)
 {
     int index[3];
     int n = index_count(measure, dims), end = index_end(measure, dims);
@@ -141,8 +138,7 @@ bool measure_parse(const char *text, int dims, MeasureList *list, Err *err)
 {
     memset(list, 0, sizeof *list);
     list->dims = dims;
-    if ((strncmp(text, "2d", 2) == 0 || strncmp(text, "3d", 2) == 0) &&
-        (text[2] == ',' || text[2] == '\0')) {
+    if ((strncmp(text, "2d", 2) == 0 || strncmp(text, "3d", 2) == 0) && (text[2] == ',' || text[2] == '\0')) {
         list->dims = text[0] - '0';
         text += text[2] == ',' ? 3 : 2;
     }
@@ -155,16 +151,14 @@ bool measure_parse(const char *text, int dims, MeasureList *list, Err *err)
     return true;
 }
 
-void measure_names(const MeasureList *list, const double spacing[3], char (*names)[64],
-                   bool *integer)
+void measure_names(const MeasureList *list, const double spacing[3], char (*names)[64], bool *integer)
 {
     bool unit = spacing[0] == 1 && spacing[1] == 1 && (list->dims == 2 || spacing[2] == 1);
     int column = 0;
     for (int i = 0; i < list->n; i++) {
         const MeasureItem *item = &list->at[i];
         for (int c = 0; c < measure_columns(item->measure, list->dims); c++, column++) {
-            measure_header(item->measure, list->dims, item->header, c, names[column],
-                           sizeof names[column]);
+            measure_header(item->measure, list->dims, item->header, c, names[column], sizeof names[column]);
             int kind = item->measure->integer;
             integer[column] = kind == 1 || (kind == 2 && unit);
         }

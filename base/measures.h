@@ -22,19 +22,19 @@
 
 /* Base quantities beyond the count, the coordinate sums and the bounding box. */
 enum {
-    MEASURE_SUM = 1,             /* of an image: exact sum of the values */
-    MEASURE_SQUARE = 2,          /* exact sum of squares */
-    MEASURE_CENTER = 4,          /* exact sums of value times coordinate */
-    MEASURE_RANGE = 8,           /* min and max */
+    MEASURE_SUM = 1,    /* of an image: exact sum of the values */
+    MEASURE_SQUARE = 2, /* exact sum of squares */
+    MEASURE_CENTER = 4, /* exact sums of value times coordinate */
+    MEASURE_RANGE = 8,  /* min and max */
     MEASURE_MEDIAN = 16,
     MEASURE_WEIGHTED_THIRD = 32, /* moments weighted with the values, orders 0 to 3 */
     MEASURE_WEIGHTED = 64,       /* all of them */
     MEASURE_HULL = 128,
     MEASURE_FERET = 256,
     MEASURE_FILLED = 512,
-    MEASURE_SECOND = 1024,       /* moments of order 2 */
-    MEASURE_THIRD = 2048,        /* of orders 2 and 3 */
-    MEASURE_MOMENTS = 4096,      /* all */
+    MEASURE_SECOND = 1024,  /* moments of order 2 */
+    MEASURE_THIRD = 2048,   /* of orders 2 and 3 */
+    MEASURE_MOMENTS = 4096, /* all */
     MEASURE_PERIMETER = 8192,
     MEASURE_CROFTON = 16384,
     MEASURE_EULER = 32768,
@@ -64,10 +64,10 @@ typedef struct Measure {
     int dims;       /* 2: only in 2-D; 0: any */
     unsigned needs;
     MeasureShape shape;
-    int integer; /* 1: whole numbers; 2: whole numbers when the spacing is 1 */
+    int integer;          /* 1: whole numbers; 2: whole numbers when the spacing is 1 */
     const char *function; /* its name in measure_formulae.h, without value_ */
-    void (*value)(const MeasureFrame *frame, const MeasureObject *object,
-                  const MeasureIntensity *intensity, double *out);
+    void (*value)(const MeasureFrame *frame, const MeasureObject *object, const MeasureIntensity *intensity,
+                  double *out);
 } Measure;
 
 extern const Measure MEASURES[MEASURE_IDS];
@@ -81,8 +81,7 @@ const Measure *measure_find(const char *name, size_t length);
 int measure_columns(const Measure *measure, int dims);
 /* Name of column i of a measure that the user calls `header`: "centroid-0"; numbers stand in place of a #:
  * "centroid_weighted#-2" gives "centroid_weighted-0-2". */
-void measure_header(const Measure *measure, int dims, const char *header, int i, char *out,
-                    size_t size);
+void measure_header(const Measure *measure, int dims, const char *header, int i, char *out, size_t size);
 
 enum { MEASURE_MAX_ITEMS = 480, MEASURE_MAX_HEADER = 56, MEASURE_MAX_IMAGES = 40 };
 
@@ -95,7 +94,7 @@ typedef struct MeasureItem {
 typedef struct MeasureList {
     int dims;
     int n, columns, images; /* images: one more than the largest image number used */
-    unsigned needs;                            /* of all items, without those of images */
+    unsigned needs;         /* of all items, without those of images */
     unsigned image_needs[MEASURE_MAX_IMAGES];
     MeasureItem at[MEASURE_MAX_ITEMS];
 } MeasureList;
@@ -108,8 +107,7 @@ typedef struct MeasureList {
 bool measure_parse(const char *text, int dims, MeasureList *list, Err *err);
 
 /* The name of every column, and whether it is a whole number, with pixels of this size along x, y, z. */
-void measure_names(const MeasureList *list, const double spacing[3], char (*names)[64],
-                   bool *integer);
+void measure_names(const MeasureList *list, const double spacing[3], char (*names)[64], bool *integer);
 
 /* Which moments (bits, by index in MeasureObject.moments) must be summed for `needs`; those of
  * orders 0 and 1 follow from count and sums unless weighted. */
@@ -119,9 +117,8 @@ uint64_t measure_moments(unsigned needs, int dims, bool weighted);
 void measure_close(MeasureIntensity *intensity);
 
 /* All columns of one item, in the order of the table. */
-static inline void measure_value(const Measure *measure, const MeasureFrame *frame,
-                                 const MeasureObject *object, const MeasureIntensity *intensity,
-                                 double *out)
+static inline void measure_value(const Measure *measure, const MeasureFrame *frame, const MeasureObject *object,
+                                 const MeasureIntensity *intensity, double *out)
 {
     measure->value(frame, object, intensity, out);
 }

@@ -267,8 +267,7 @@ SOFT_SMALL SoftPair soft_pair(SOFT_WORD hi, SOFT_WORD lo)
 SOFT_SMALL SoftPair soft_pair_up(SoftPair a, int n)
 {
     const int shift = n & 63;
-    return n > 63 ? soft_pair(a.lo << shift, 0)
-                  : soft_pair(a.hi << shift | a.lo >> 1 >> (63 - shift), a.lo << shift);
+    return n > 63 ? soft_pair(a.lo << shift, 0) : soft_pair(a.hi << shift | a.lo >> 1 >> (63 - shift), a.lo << shift);
 }
 
 SOFT_SMALL SoftPair soft_pair_jam(SoftPair a, int n)
@@ -333,10 +332,10 @@ SOFT_SMALL SOFT_WHOLE soft_order(SoftDouble a)
     return soft_sign(a) != 0 ? -magnitude : magnitude;
 }
 
-#define SOFT_COMPARE(NAME, OPERATOR)                                                                                   \
-    SOFT_SMALL int soft_##NAME(SoftDouble a, SoftDouble b)                                                             \
-    {                                                                                                                  \
-        return !soft_isnan(a) && !soft_isnan(b) && soft_order(a) OPERATOR soft_order(b);                               \
+#define SOFT_COMPARE(NAME, OPERATOR)                                                     \
+    SOFT_SMALL int soft_##NAME(SoftDouble a, SoftDouble b)                               \
+    {                                                                                    \
+        return !soft_isnan(a) && !soft_isnan(b) && soft_order(a) OPERATOR soft_order(b); \
     }
 SOFT_COMPARE(lt, <)
 SOFT_COMPARE(le, <=)

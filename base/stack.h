@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 enum {
-    STACK_DEEP = 128 << 20,   /* for everything that the compiler's limits allow */
-    STACK_DRIVER = 16 << 20   /* for a driver's compiler */
+    STACK_DEEP = 128 << 20, /* for everything that the compiler's limits allow */
+    STACK_DRIVER = 16 << 20 /* for a driver's compiler */
 };
 
 /* As pthread_create; false where no thread can be had. */

@@ -29,8 +29,8 @@ bool utf8_is_control(const char *s, int size)
     }
     bool general = size == 3 && p[0] == 0xE2;
     bool separator = general && p[1] == 0x80 && (p[2] == 0xA8 || p[2] == 0xA9);
-    bool turn = general && ((p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) ||
-                            (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9));
+    bool turn =
+        general && ((p[1] == 0x80 && p[2] >= 0xAA && p[2] <= 0xAE) || (p[1] == 0x81 && p[2] >= 0xA6 && p[2] <= 0xA9));
     return separator || turn;
 }
 

@@ -43,8 +43,7 @@ bool window_has(const Window *w, int x, int y, int z)
 }
 
 /* Adds the runs of one row, or of one column. */
-static void add_line(const Window *w, bool column, int across, int z, WindowRun *runs, int room, int *n,
-                     int *pixels)
+static void add_line(const Window *w, bool column, int across, int z, WindowRun *runs, int room, int *n, int *pixels)
 {
     int far = reach(w, column ? 1 : 0);
     bool before = false;

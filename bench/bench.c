@@ -41,13 +41,12 @@ typedef struct Case {
     int w, h, d;
     Elem elem;
     Content content;
-    double out_bytes;  /* per pixel */
-    double goal_ms;    /* 0: none */
+    double out_bytes; /* per pixel */
+    double goal_ms;   /* 0: none */
 } Case;
 
 static const Case CASES[] = {
-#define C(name, file, w, h, d, elem, content, out, goal)                                           \
-    {name, file, w, h, d, ELEM_##elem, content, out, goal},
+#define C(name, file, w, h, d, elem, content, out, goal) {name, file, w, h, d, ELEM_##elem, content, out, goal},
 #include "cases.def"
 #undef C
 };
@@ -209,8 +208,11 @@ static bool check_small(const Case *c, Device *dev, char *why, size_t size)
         for (int y = 0; y < h; y++) {
             for (int x = 0; x < w; x++) {
                 float px = pixel(c->content, x, y + p);
-                v[((size_t)p * (size_t)h + (size_t)y) * (size_t)w + (size_t)x] =
-                    c->elem == ELEM_U8 ? floor((double)(px < 0 ? 0 : px > 255 ? 255 : px)) : (double)px;
+                v[((size_t)p * (size_t)h + (size_t)y) * (size_t)w + (size_t)x] = c->elem == ELEM_U8
+                                                                                     ? floor((double)(px < 0     ? 0
+                                                                                                      : px > 255 ? 255
+                                                                                                                 : px))
+                                                                                     : (double)px;
             }
         }
     }
@@ -282,8 +284,8 @@ static int runs_for(double once_ms, int runs, int most)
     return wanted < runs ? runs : wanted > most ? most : (int)wanted;
 }
 
-static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane,
-                      const Wanted *wanted, double *median, int *launches, double *busy, Err *err)
+static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane, const Wanted *wanted,
+                      double *median, int *launches, double *busy, Err *err)
 {
     enum { MOST = 100 };
     double times[MOST + 1], work[MOST + 1] = {0};
@@ -320,15 +322,14 @@ static bool print_kernels(Device *dev, Exec *exec, Err *err)
     return true;
 }
 
-static bool hand_over(const char *folder, const Case *c, int w, int h, const void *plane,
-                      const Program *program, Exec *exec, Err *err)
+static bool hand_over(const char *folder, const Case *c, int w, int h, const void *plane, const Program *program,
+                      Exec *exec, Err *err)
 {
     TRY(npy_write(folder, "input", c->elem, (const int64_t[]){w, h, 1, 1}, plane, err));
     return npy_write_results(folder, program, exec, err);
 }
 
-static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double copy, double *median,
-                     Err *err)
+static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double copy, double *median, Err *err)
 {
     Arena arena;
     arena_init(&arena);
@@ -348,8 +349,7 @@ static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double co
     }
     Exec *exec = NULL;
     void *plane = plane_of(c, w, h);
-    bool ok = plane != NULL && exec_new(program, dev, &exec, err) &&
-              exec_bind(exec, &input, params, err);
+    bool ok = plane != NULL && exec_new(program, dev, &exec, err) && exec_bind(exec, &input, params, err);
     ok = ok && upload(exec, c, w, h, plane, err);
     double busy = 0;
     int launches = 0;
@@ -357,9 +357,8 @@ static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double co
     if (ok) {
         double pixels = (double)w * h * c->d;
         double bytes = pixels * ((double)elem_size(c->elem) + c->out_bytes);
-        printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %5d\n", c->name, w,
-               elem_name(c->elem), *median, busy, c->goal_ms, bytes / *median * 1e-6,
-               100 * bytes / (*median * 1e-3) / copy, launches);
+        printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %5d\n", c->name, w, elem_name(c->elem), *median, busy,
+               c->goal_ms, bytes / *median * 1e-6, 100 * bytes / (*median * 1e-3) / copy, launches);
         fflush(stdout);
         ok = !wanted->hand || hand_over(wanted->hand, c, w, h, plane, program, exec, err);
         ok = ok && (!wanted->verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err)));
@@ -395,8 +394,7 @@ static double copy_rate(Device *dev)
     return 2.0 * (double)size / best;
 }
 
-static bool read_option(Wanted *wanted, DevOptions *options, const char **only, const char *name,
-                        const char *value)
+static bool read_option(Wanted *wanted, DevOptions *options, const char **only, const char *name, const char *value)
 {
     const struct {
         const char *name;
@@ -419,8 +417,7 @@ static bool read_option(Wanted *wanted, DevOptions *options, const char **only, 
     return false;
 }
 
-static bool read_options(int argc, char **argv, Wanted *wanted, DevOptions *options,
-                         const char **only)
+static bool read_options(int argc, char **argv, Wanted *wanted, DevOptions *options, const char **only)
 {
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--verbose") == 0) {
@@ -491,10 +488,9 @@ int main(int argc, char **argv)
         }
         copy = i == 0 ? copy_rate(dev) : copy;
     }
-    printf("device %s, driver %s; copy %.0f GB/s\n", dev_info(dev)->name, dev_info(dev)->driver,
-           copy * 1e-9);
-    printf("%-22s %8s %s %10s %10s %8s %8s %8s %5s\n", "case", "size", "type", "ms", "busy ms",
-           "goal ms", "GB/s", "of copy", "steps");
+    printf("device %s, driver %s; copy %.0f GB/s\n", dev_info(dev)->name, dev_info(dev)->driver, copy * 1e-9);
+    printf("%-22s %8s %s %10s %10s %8s %8s %8s %5s\n", "case", "size", "type", "ms", "busy ms", "goal ms", "GB/s",
+           "of copy", "steps");
     int failed = 0;
     for (int i = 0; i < N_CASES; i++) {
         if (only == NULL || strstr(CASES[i].name, only) != NULL) {

@@ -36,16 +36,15 @@ static char kind_of(Elem elem)
     return elem == ELEM_F32 || elem == ELEM_F64 ? 'f' : elem_min(elem) < 0 ? 'i' : 'u';
 }
 
-bool npy_write(const char *folder, const char *name, Elem elem, const int64_t extent[4], const void *at,
-               Err *err)
+bool npy_write(const char *folder, const char *name, Elem elem, const int64_t extent[4], const void *at, Err *err)
 {
     static const char magic[PREFIX] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, HEADER - PREFIX, 0};
     char header[HEADER + 1];
     memcpy(header, magic, PREFIX);
     int n_text = snprintf(header + PREFIX, sizeof header - PREFIX,
                           "{'descr': '<%c%zu', 'fortran_order': False, 'shape': (%lld, %lld, %lld, %lld)}",
-                          kind_of(elem), elem_size(elem), (long long)extent[3],
-                          (long long)extent[2], (long long)extent[1], (long long)extent[0]);
+                          kind_of(elem), elem_size(elem), (long long)extent[3], (long long)extent[2],
+                          (long long)extent[1], (long long)extent[0]);
     assert(n_text < HEADER - PREFIX);
     memset(header + PREFIX + n_text, ' ', (size_t)(HEADER - PREFIX - n_text));
     header[HEADER - 1] = '\n';
@@ -61,8 +60,7 @@ bool npy_write(const char *folder, const char *name, Elem elem, const int64_t ex
 /* One row of elements for each column; what the columns are called, in a file of its own. */
 static bool write_table(const char *folder, const char *name, const PrimTable *table, Err *err)
 {
-    TRY(npy_write(folder, name, ELEM_F64, (const int64_t[]){table->rows, table->columns, 1, 1},
-                  table->at, err));
+    TRY(npy_write(folder, name, ELEM_F64, (const int64_t[]){table->rows, table->columns, 1, 1}, table->at, err));
     FILE *file = open_in(folder, name, ".names", err);
     bool written = true;
     for (int c = 0; file && c < table->columns; c++) {
@@ -78,12 +76,11 @@ static bool write_output(const char *folder, const Results *results, int i, Err 
         return write_table(folder, output->name, &results->tables[output->table], err);
     }
     if (output->kind == OUT_VALUE) {
-        return npy_write(folder, output->name, ELEM_F64, (const int64_t[]){1, 1, 1, 1},
-                         &results->values[i], err);
+        return npy_write(folder, output->name, ELEM_F64, (const int64_t[]){1, 1, 1, 1}, &results->values[i], err);
     }
     const ExecGrid *grid = &results->grids[i];
-    return npy_write(folder, output->name, results->elems[i],
-                     (const int64_t[]){grid->w, grid->h, grid->d, grid->c}, results->images[i], err);
+    return npy_write(folder, output->name, results->elems[i], (const int64_t[]){grid->w, grid->h, grid->d, grid->c},
+                     results->images[i], err);
 }
 
 static bool make_room(Results *results, Err *err)
@@ -91,8 +88,8 @@ static bool make_room(Results *results, Err *err)
     for (int i = 0; i < results->program->n_outputs; i++) {
         const ExecGrid *grid = &results->grids[i];
         if (results_is_image(&results->program->outputs[i])) {
-            results->images[i] = malloc((size_t)grid->w * (size_t)grid->h * (size_t)grid->planes *
-                                        elem_size(results->elems[i]));
+            results->images[i] =
+                malloc((size_t)grid->w * (size_t)grid->h * (size_t)grid->planes * elem_size(results->elems[i]));
             TRY(results->images[i] ||
                 err_set(err, CODE_MEMORY, "no host memory for %s", results->program->outputs[i].name));
         }

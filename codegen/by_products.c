@@ -31,7 +31,6 @@ static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
     return 0;
 }
 
-
 static int wanted_of(const CgKernel *k, IrId reduction)
 {
     double wanted = 0;
@@ -62,10 +61,8 @@ void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
              "    const int last = min(first + strip, rows_to) - 1;\n"
              "    const int %s + (int)get_group_id(2);\n",
              x, step->march == IR_AX_Z ? "y = row_from" : "plane = plane_from");
-    str_addf(out,
-             "%s    %s (x >= w) {\n        return;\n    }\n%s",
-             any ? "#if !BY_PRODUCTS\n" : "", share ? "IF_NOTHING_IS_SHARED" : "if",
-             any ? "#endif\n" : "");
+    str_addf(out, "%s    %s (x >= w) {\n        return;\n    }\n%s", any ? "#if !BY_PRODUCTS\n" : "",
+             share ? "IF_NOTHING_IS_SHARED" : "if", any ? "#endif\n" : "");
 }
 
 void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
@@ -84,9 +81,8 @@ void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent
     const Elem elem = ir_node(k->g, stage)->elem; /* f32 holds what is kept of a file as it is read again */
     for (IrId id = 1; k->cg->sched->reduced[stage] && id < (IrId)k->g->nodes.n; id++) {
         if (k->cg->sched->taken_from[id] == stage) {
-            str_addf(out, "%*sREDUCED_ADD(reduced%d, %s, %d, %s, %s);\n", 4 * indent, "",
-                     k->cg->slot[id], type_of(k, id), wanted_of(k, id),
-                     elem_cl_name(elem != ELEM_FILE ? elem : ELEM_F32), columns);
+            str_addf(out, "%*sREDUCED_ADD(reduced%d, %s, %d, %s, %s);\n", 4 * indent, "", k->cg->slot[id],
+                     type_of(k, id), wanted_of(k, id), elem_cl_name(elem != ELEM_FILE ? elem : ELEM_F32), columns);
         }
     }
 }

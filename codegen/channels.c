@@ -22,8 +22,7 @@ static void look(const IrGraph *g, IrExpr e, void *ctx)
         return;
     }
     bool one = (n->op == IR_X_READ || n->op == IR_X_READAT) && n->channel != 0 &&
-               ir_expr(g, n->channel)->rank <= IR_HOST &&
-               (l->channel == 0 || l->channel == n->channel);
+               ir_expr(g, n->channel)->rank <= IR_HOST && (l->channel == 0 || l->channel == n->channel);
     l->whole = l->whole || !one;
     l->channel = n->channel;
 }

@@ -46,7 +46,7 @@ const bool *cg_counted(const IrGraph *g)
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
         if (!node->dead) {
-            counted[node->of] = true; /* of node 0, where there is none */
+            counted[node->of] = true;                         /* of node 0, where there is none */
             if (node->kind == IR_K_VECTOR && node->of != 0) { /* has room for so many */
                 counted[cg_numbered_by(g, node->of)] = true;
             }

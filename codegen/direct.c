@@ -38,9 +38,7 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
     const char *extent = cg_param_extent(k, n->node, axis);
     if (n->border == IR_CONSTANT) {
         const char *test = arena_printf(k->arena, "(uint)(%s) < (uint)%s", raw, extent);
-        place->inside = place->inside == NULL
-                            ? test
-                            : arena_printf(k->arena, "%s && %s", place->inside, test);
+        place->inside = place->inside == NULL ? test : arena_printf(k->arena, "%s && %s", place->inside, test);
     }
     return arena_printf(k->arena, "%s(%s, %s)", CG_BORDER_MAPS[n->border], raw, extent);
 }
@@ -58,8 +56,7 @@ static const char *channel_text(CgContext *cx, const IrExprNode *n)
 }
 
 /* The plane of a read, where the image has no depth or no channels: this one, z, or the channel. */
-static const char *plane_text(CgContext *cx, const IrExprNode *n, const char *c, const char *z,
-                              bool moved)
+static const char *plane_text(CgContext *cx, const IrExprNode *n, const char *c, const char *z, bool moved)
 {
     CgKernel *k = cx->k;
     const IrNode *node = ir_node(k->g, n->node);
@@ -96,8 +93,7 @@ static const char *element_text(CgContext *cx, const IrExprNode *n, const char *
     const char *plane = plane_text(cx, n, c, place.at[2], offset[2] != 0);
     *inside = place.inside;
     return arena_printf(k->arena, "%s[%s]", image,
-                        cg_pixel(k, n->node, image, c, place.at[2], plane, place.at[1],
-                                 place.at[0]));
+                        cg_pixel(k, n->node, image, c, place.at[2], plane, place.at[1], place.at[0]));
 }
 
 const char *cg_read_element(CgContext *cx, IrExpr read)
@@ -116,8 +112,7 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
     const char *inside;
     const char *element = as_read_type(cx, &n, element_text(cx, &n, &inside));
     if (inside != NULL) {
-        element = arena_printf(k->arena, "(%s ? %s : %s)", inside, element,
-                               cg_outside(cx, n.node, n.outside));
+        element = arena_printf(k->arena, "(%s ? %s : %s)", inside, element, cg_outside(cx, n.node, n.outside));
     }
     return element;
 }
@@ -206,7 +201,8 @@ static int begin_gather(CgContext *cx, IrId id)
     int axis = ir_gather_axis(k->g, n.node), buffer = k->cg->buffer[n.node];
     Place place = {.inside = NULL};
     const IrExpr at_axis[] = {n.a, n.b, n.c};
-    for (int ax = 0; ax < 3; ax++) { /* named in front of the condition: other gathers of the kernel may have the same */
+    for (int ax = 0; ax < 3;
+         ax++) { /* named in front of the condition: other gathers of the kernel may have the same */
         if (at_axis[ax] != 0) {
             (void)cg_expr(cx, ir_cast(k->g, at_axis[ax], ELEM_I32));
         }
@@ -311,8 +307,8 @@ void cg_kernel_scalars(CgKernel *k, const IrStep *step, Str *out)
             cg_forget_uses(&cx);
             cg_count_uses(&cx, value);
             const char *text = cg_expr(&cx, value);
-            cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v,
-                    cg_bare(k->arena, text), node->name);
+            cg_line(&cx, "values[%d] = %s; /* %s */", k->cg->slot[step->stages.at[i]] + v, cg_bare(k->arena, text),
+                    node->name);
         }
     }
     cg_open_kernel(k, out);
@@ -338,10 +334,8 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
         type = ELEM_F64;
     }
     const char *value = cg_expr(&cx, e);
-    str_addf(out, "#define READ_TYPE_%d %s\n#define READ_HAS_%d 1\n", number, cg_type(type),
-             number);
-    str_addf(out, "static inline %s read_%d(READ_PARAMS, int x, int y, int plane)\n{\n",
-             cg_type(type), number);
+    str_addf(out, "#define READ_TYPE_%d %s\n#define READ_HAS_%d 1\n", number, cg_type(type), number);
+    str_addf(out, "static inline %s read_%d(READ_PARAMS, int x, int y, int plane)\n{\n", cg_type(type), number);
     if (rank == IR_PIXEL) {
         cg_param(k, (ProgArg){ARG_PART_Y, 0, 0}, "int ", "part_y");
         cg_param(k, (ProgArg){ARG_PART_PLANE, 0, 0}, "int ", "part_plane");
@@ -357,8 +351,7 @@ static void reader_macro(CgKernel *k, const char *name, bool declarations, Str *
 {
     str_addf(out, "#define %s ", name);
     for (int i = 0; i < k->params.n; i++) {
-        str_addf(out, "%s%s", i ? ", " : "",
-                 declarations ? k->params.at[i].declaration : k->params.at[i].name);
+        str_addf(out, "%s%s", i ? ", " : "", declarations ? k->params.at[i].declaration : k->params.at[i].name);
     }
     str_add(out, "\n");
 }
@@ -378,15 +371,14 @@ static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
         return e;
     }
     bool labels = i == 0 && (node->op == IR_COMPACT || node->op == IR_COLOURS || node->op == IR_PERLABEL ||
-                             node->op == IR_MEASURE || node->op == IR_COLUMN ||
-                             node->op == IR_NEAREST_LABEL);
+                             node->op == IR_MEASURE || node->op == IR_COLUMN || node->op == IR_NEAREST_LABEL);
     if (labels) {
         return ir_cast(k->g, e, ELEM_U32);
     }
     bool truth = (node->op == IR_LABEL && i == 0) || (node->op == IR_DISTANCE && i == 0) ||
                  (node->op == IR_COMPACT && i == 1) ||
-                 ((node->op == IR_REDUCE || node->op == IR_RANK || node->op == IR_SUMMARY ||
-                   node->op == IR_HISTOGRAM || node->op == IR_OTSU) &&
+                 ((node->op == IR_REDUCE || node->op == IR_RANK || node->op == IR_SUMMARY || node->op == IR_HISTOGRAM ||
+                   node->op == IR_OTSU) &&
                   i == 1);
     if (truth) {
         return ir_cast(k->g, e, ELEM_BOOL);

@@ -87,10 +87,13 @@ static void outputs(const Program *p, const char *name, Str *out)
         field_text(out, "name", o->name);
         field_text(out, "format", o->format);
         field_text(out, "axes", o->axes);
-        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d, .ids = %d", (int)o->kind,
-                 o->buffer, o->value, o->table, o->ids);
+        str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d, .ids = %d", (int)o->kind, o->buffer,
+                 o->value, o->table, o->ids);
         for (int k = 0; k < 12 && o->place.moved; k++) {
-            str_addf(out, "%s%d", k == 0 ? ", .place = {true, {{" : k % 4 == 0 ? "}, {" : ", ",
+            str_addf(out, "%s%d",
+                     k == 0       ? ", .place = {true, {{"
+                     : k % 4 == 0 ? "}, {"
+                                  : ", ",
                      o->place.of[k / 4][k % 4]);
         }
         str_add(out, o->place.moved ? "}}}},\n" : "},\n");
@@ -145,8 +148,7 @@ static void memory(const Program *p, const char *name, Str *out)
     str_addf(out, "static const ProgGrid %s_grids[] = {\n", name);
     for (int i = 0; i < p->n_grids; i++) {
         const int *e = p->grids[i].extent;
-        str_addf(out, "    {{%d, %d, %d, %d}, %s},\n", e[0], e[1], e[2], e[3],
-                 truth(p->grids[i].has_z));
+        str_addf(out, "    {{%d, %d, %d, %d}, %s},\n", e[0], e[1], e[2], e[3], truth(p->grids[i].has_z));
     }
     str_addf(out, "    {{0}, false}};\n\nstatic const ProgBuffer %s_buffers[] = {\n", name);
     for (int i = 0; i < p->n_buffers; i++) {
@@ -191,8 +193,7 @@ static void kernels(const Program *p, const char *name, Str *out)
         str_add(out, "    {");
         field_text(out, "name", k->name);
         field_text(out, "lines", k->lines);
-        str_addf(out, "\n     .defines = %s_kernel%d_defines, .n_defines = %d, .source =\n    ", name, i,
-                 k->n_defines);
+        str_addf(out, "\n     .defines = %s_kernel%d_defines, .n_defines = %d, .source =\n    ", name, i, k->n_defines);
         user_literal(out, k->source);
         str_add(out, "},\n");
     }
@@ -217,8 +218,7 @@ static void step_arrays(const ProgStep *s, const char *of, Str *out)
     if (s->n_args > 0) {
         str_addf(out, "static const ProgArg %s_args[] = {", of);
         for (int k = 0; k < s->n_args; k++) {
-            str_addf(out, "%s{%d, %d, %d}", k ? ", " : "", (int)s->args[k].kind, s->args[k].a,
-                     s->args[k].b);
+            str_addf(out, "%s{%d, %d, %d}", k ? ", " : "", (int)s->args[k].kind, s->args[k].a, s->args[k].b);
         }
         str_add(out, "};\n");
     }
@@ -226,17 +226,16 @@ static void step_arrays(const ProgStep *s, const char *of, Str *out)
         str_addf(out, "static const ProgRead %s_reads[] = {", of);
         for (int k = 0; k < s->n_reads; k++) {
             const ProgRead *r = &s->reads[k];
-            str_addf(out, "%s{%d, %d, %d, %d, %d, {%d, %d, %d}, %d, %s}", k ? ", " : "", r->buffer, r->below,
-                     r->above, r->rows_below, r->rows_above, r->at[0], r->at[1], r->at[2], (int)r->border,
-                     truth(r->in_rounds));
+            str_addf(out, "%s{%d, %d, %d, %d, %d, {%d, %d, %d}, %d, %s}", k ? ", " : "", r->buffer, r->below, r->above,
+                     r->rows_below, r->rows_above, r->at[0], r->at[1], r->at[2], (int)r->border, truth(r->in_rounds));
         }
         str_add(out, "};\n");
     }
     if (s->n_carries > 0) {
         str_addf(out, "static const ProgCarry %s_carries[] = {", of);
         for (int k = 0; k < s->n_carries; k++) {
-            str_addf(out, "%s{%s, %d, %d}", k ? ", " : "", truth(s->carries[k].is_value),
-                     s->carries[k].carry, s->carries[k].next);
+            str_addf(out, "%s{%s, %d, %d}", k ? ", " : "", truth(s->carries[k].is_value), s->carries[k].carry,
+                     s->carries[k].next);
         }
         str_add(out, "};\n");
     }
@@ -318,9 +317,9 @@ static void binaries(const Program *p, const char *name, Str *out)
 /* `library`: the program that has the text in front of all kernels. */
 static void one_program(const Program *p, const char *name, const char *library, Str *out)
 {
-    static const char *const ARRAYS[] = {"host",   "inputs", "params", "outputs", "tables",  "needs", "bounds",
-                                         "notes",  "grids",  "buffers", "kernels", "steps",  "binaries"};
-    const int n[] = {p->n_host,  p->n_inputs, p->n_params,  p->n_outputs, p->n_tables, p->n_needs, p->n_bounds,
+    static const char *const ARRAYS[] = {"host",  "inputs", "params",  "outputs", "tables", "needs",   "bounds",
+                                         "notes", "grids",  "buffers", "kernels", "steps",  "binaries"};
+    const int n[] = {p->n_host,  p->n_inputs, p->n_params,  p->n_outputs, p->n_tables, p->n_needs,   p->n_bounds,
                      p->n_notes, p->n_grids,  p->n_buffers, p->n_kernels, p->n_steps,  p->n_binaries};
     host(p, name, out);
     inputs(p, name, out);

@@ -295,8 +295,7 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
     if (by->op != IR_X_CONST || by->type != ELEM_F32 || !px_divides_by((float)by->num)) {
         return NULL;
     }
-    return arena_printf(arena, "px_div_by(%s, %s, %s)", cg_expr(cx, n->a),
-                        ir_c_number(arena, by->num, false),
+    return arena_printf(arena, "px_div_by(%s, %s, %s)", cg_expr(cx, n->a), ir_c_number(arena, by->num, false),
                         ir_c_number(arena, (double)(1.0f / (float)by->num), false));
 }
 
@@ -356,8 +355,9 @@ static const char *saturate_text(CgContext *cx, const IrExprNode *n)
     if (from == ELEM_F64) {
         return arena_printf(arena, "px_round_%s(%s)", elem_name(to), a);
     }
-    const char *convert = arena_printf(arena, from == ELEM_F32 ? "convert_%s_sat_rte(px_number(%s))" : "convert_%s_sat(%s)",
-                                       elem_cl_name(to), a);
+    const char *convert =
+        arena_printf(arena, from == ELEM_F32 ? "convert_%s_sat_rte(px_number(%s))" : "convert_%s_sat(%s)",
+                     elem_cl_name(to), a);
     return to == ELEM_U32 || to == ELEM_I32 ? convert : arena_printf(arena, "(int)%s", convert);
 }
 
@@ -446,12 +446,10 @@ static const char *elements_text(CgContext *cx, IrId vector)
     CgKernel *k = cx->k;
     IrId of = ir_node(k->g, vector)->of;
     if (of != 0 && k->cg->slot[of] >= 0) {
-        return arena_printf(k->arena, "<= %s",
-                            cg_expr(cx, ir_cast(k->g, ir_value(k->g, of, 0), ELEM_U32)));
+        return arena_printf(k->arena, "<= %s", cg_expr(cx, ir_cast(k->g, ir_value(k->g, of, 0), ELEM_U32)));
     }
     const ProgArg length = {ARG_HOST_INT, k->cg->length[vector], 0};
-    return arena_printf(k->arena, "< %s",
-                        cg_param(k, length, "uint ", cg_of_node(k, vector, "n")));
+    return arena_printf(k->arena, "< %s", cg_param(k, length, "uint ", cg_of_node(k, vector, "n")));
 }
 
 static const char *lookup_text(CgContext *cx, const IrExprNode *n)
@@ -520,8 +518,8 @@ static const char *uniform_text(CgContext *cx, IrExpr e)
     text = make_text(&inner, e);
     cx->uniform = inner.uniform;
     const char *name = arena_printf(cx->k->arena, "u%d", cx->k->n_temps++);
-    str_addf(cx->prologue, "%*sconst %s %s = %s;\n", 4 * cx->prologue_indent, "",
-             cg_type(ir_expr(cx->k->g, e)->type), name, cg_bare(cx->k->arena, text));
+    str_addf(cx->prologue, "%*sconst %s %s = %s;\n", 4 * cx->prologue_indent, "", cg_type(ir_expr(cx->k->g, e)->type),
+             name, cg_bare(cx->k->arena, text));
     vec_push(cx->k->arena, &cx->uniform, (CgMemo){e, name});
     return name;
 }
@@ -569,8 +567,7 @@ const char *cg_store_text(CgContext *cx, IrExpr e, IrId to)
         const IrExprNode *n = ir_expr(g, e);
         bool ready = n->op == IR_X_CAST && (Elem)n->num == elem;
         e = ready ? e : ir_saturate(g, e, elem);
-        return arena_printf(cx->k->arena, "(%s)%s", elem_cl_name(elem),
-                            cg_atom(cx->k->arena, cg_expr(cx, e)));
+        return arena_printf(cx->k->arena, "(%s)%s", elem_cl_name(elem), cg_atom(cx->k->arena, cg_expr(cx, e)));
     }
     case ELEM_BOOL:
         return cg_expr(cx, ir_cast(g, e, ELEM_BOOL));

@@ -63,12 +63,11 @@ CgBlend cg_blend(CgKernel *k, IrExpr fold)
 {
     const IrExprNode n = *ir_expr(k->g, fold);
     const CgLoop loop = {(int)n.num, n.b, n.c, NULL}, *const loops = &loop;
-    return (CgBlend){
-        .table = cg_define_table(k, DEF_BLEND, n.weight, n.type, cg_of_kernel(k, "BLEND"), &loops, 1),
-        .lo = cg_define_int(k, n.b, cg_of_kernel(k, "FIRST")),
-        .middle = cg_define_int(k, ir_blend_middle(k->g, &n), cg_of_kernel(k, "MIDDLE")),
-        .hi = cg_define_int(k, n.c, cg_of_kernel(k, "LAST")),
-        .type = n.type};
+    return (CgBlend){.table = cg_define_table(k, DEF_BLEND, n.weight, n.type, cg_of_kernel(k, "BLEND"), &loops, 1),
+                     .lo = cg_define_int(k, n.b, cg_of_kernel(k, "FIRST")),
+                     .middle = cg_define_int(k, ir_blend_middle(k->g, &n), cg_of_kernel(k, "MIDDLE")),
+                     .hi = cg_define_int(k, n.c, cg_of_kernel(k, "LAST")),
+                     .type = n.type};
 }
 
 static const char *add_weighted(CgKernel *k, const CgBlend *b, const char *weight, const char *v, const char *sum)
@@ -79,7 +78,8 @@ static const char *add_weighted(CgKernel *k, const CgBlend *b, const char *weigh
 
 static const char *weight_text(CgKernel *k, const CgBlend *b, const char *index)
 {
-    return arena_printf(k->arena, "%s[%s]", b->table, strcmp(b->lo, "0") == 0 ? index : cg_minus(k->arena, index, b->lo));
+    return arena_printf(k->arena, "%s[%s]", b->table,
+                        strcmp(b->lo, "0") == 0 ? index : cg_minus(k->arena, index, b->lo));
 }
 
 const char *cg_blend_rise(CgKernel *k, const CgBlend *b, const char *index, const char *rise, const char *sum)
@@ -242,8 +242,7 @@ static const char *condition_text(CgContext *cx, IrExpr e)
 static const char *where_text(CgContext *cx, IrExpr where)
 {
     const char *text = cg_count_loops(cx, where) > 2 ? condition_text(cx, where) : NULL;
-    return text != NULL ? text
-                        : arena_printf(cx->k->arena, "%s != 0", cg_table_text(cx, where, ELEM_F32, "WHERE"));
+    return text != NULL ? text : arena_printf(cx->k->arena, "%s != 0", cg_table_text(cx, where, ELEM_F32, "WHERE"));
 }
 
 /* The combining line of a fold whose outer loop is open already: the loops inside, if the
@@ -276,7 +275,8 @@ static void blend_steps(CgContext *cx, IrExpr e, const char *acc)
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, e);
     const CgBlend b = cg_blend(k, e);
-    const char *before = arena_printf(k->arena, "before%d", k->n_temps), *here = arena_printf(k->arena, "here%d", k->n_temps);
+    const char *before = arena_printf(k->arena, "before%d", k->n_temps),
+               *here = arena_printf(k->arena, "here%d", k->n_temps);
     k->n_temps++;
     cg_line(cx, "%s %s = 0.0f;", cg_type(n.type), before);
     open_loop(cx, e);

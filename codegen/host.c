@@ -23,8 +23,8 @@ int cg_host_node(CgHost *host, HostNode node)
 {
     for (int i = 0; i < host->nodes.n; i++) {
         const HostNode *have = &host->nodes.at[i];
-        if (have->op == node.op && have->d == node.d && have->a == node.a && have->b == node.b &&
-            have->c == node.c && have->e == node.e && have->num == node.num) {
+        if (have->op == node.op && have->d == node.d && have->a == node.a && have->b == node.b && have->c == node.c &&
+            have->e == node.e && have->num == node.num) {
             return i;
         }
     }
@@ -87,8 +87,7 @@ static HostNode make(CgHost *host, const IrExprNode *n)
     case IR_X_PARAM:
         return (HostNode){.op = HOST_PARAM, .a = (int)n->num};
     case IR_X_EXTENT:
-        return (HostNode){
-            .op = HOST_EXTENT, .a = cg_input_number(host->g, n->node), .b = (int)n->num};
+        return (HostNode){.op = HOST_EXTENT, .a = cg_input_number(host->g, n->node), .b = (int)n->num};
     case IR_X_PIXELSIZE:
         return (HostNode){.op = HOST_PIXELSIZE, .a = (int)n->num};
     case IR_X_LARGEST:
@@ -113,8 +112,8 @@ int cg_host(CgHost *host, IrExpr e)
 {
     if ((int)e >= host->memo_cap) {
         int cap = 2 * host->g->exprs.n + 64;
-        host->memo = arena_grow(host->arena, host->memo, sizeof(int) * (size_t)host->memo_cap,
-                                sizeof(int) * (size_t)cap);
+        host->memo =
+            arena_grow(host->arena, host->memo, sizeof(int) * (size_t)host->memo_cap, sizeof(int) * (size_t)cap);
         host->memo_cap = cap;
     }
     if (host->memo[e] != 0) {

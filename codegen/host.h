@@ -11,7 +11,7 @@ typedef struct CgHost {
     IrGraph *g;
     Arena *arena;
     Vec(HostNode) nodes;
-    int *memo;     /* by expression: index + 1 */
+    int *memo; /* by expression: index + 1 */
     int memo_cap;
 } CgHost;
 

@@ -63,8 +63,7 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
     int buffer = k->cg->buffer[node];
     assert(buffer >= 0);
     const char *name = user_name(k->arena, ir_node(k->g, node)->name);
-    const char *type = arena_printf(k->arena, "global %s%s *restrict ", write ? "" : "const ",
-                                    buffer_type(k, node));
+    const char *type = arena_printf(k->arena, "global %s%s *restrict ", write ? "" : "const ", buffer_type(k, node));
     name = cg_param(k, (ProgArg){ARG_BUFFER, buffer, 0}, type, name);
     if (ir_node(k->g, node)->kind != IR_K_VECTOR) {
         cg_param(k, (ProgArg){ARG_ROWS, buffer, 0}, "int ", cg_of_node(k, node, "rows"));
@@ -73,8 +72,7 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
     return name;
 }
 
-const char *const CG_BORDER_MAPS[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror", "px_wrap",
-                                                "px_nearest"};
+const char *const CG_BORDER_MAPS[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror", "px_wrap", "px_nearest"};
 
 const char *cg_element(CgKernel *k, IrId node)
 {
@@ -108,9 +106,8 @@ const char *cg_param_host(CgKernel *k, IrExpr host, Elem type)
     int expr = cg_host(&k->cg->host, host);
     type = type == ELEM_BOOL ? ELEM_I32 : type;
     assert(AS[type].type != NULL);
-    const char *name = n->op == IR_X_PARAM
-                           ? user_part(k->arena, k->g->params.at[(int)n->num].name, AS[type].suffix)
-                           : arena_printf(k->arena, "host%d_%s", expr, AS[type].suffix);
+    const char *name = n->op == IR_X_PARAM ? user_part(k->arena, k->g->params.at[(int)n->num].name, AS[type].suffix)
+                                           : arena_printf(k->arena, "host%d_%s", expr, AS[type].suffix);
     return cg_param(k, (ProgArg){AS[type].kind, expr, 0}, AS[type].type, name);
 }
 
@@ -119,10 +116,8 @@ static const char *add_define(CgKernel *k, ProgDefine def, const char *name)
 {
     for (int i = 0; i < k->defines.n; i++) {
         const ProgDefine *have = &k->defines.at[i];
-        if (have->kind == def.kind && have->expr == def.expr && have->n == def.n &&
-            have->elem == def.elem &&
-            memcmp(have->index, def.index, sizeof def.index) == 0 &&
-            memcmp(have->lo, def.lo, sizeof def.lo) == 0 &&
+        if (have->kind == def.kind && have->expr == def.expr && have->n == def.n && have->elem == def.elem &&
+            memcmp(have->index, def.index, sizeof def.index) == 0 && memcmp(have->lo, def.lo, sizeof def.lo) == 0 &&
             memcmp(have->hi, def.hi, sizeof def.hi) == 0) {
             return have->name;
         }
@@ -332,7 +327,10 @@ void cg_read(CgKernel *k, IrId node, const CgReach *reach)
 
 void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border)
 {
-    const ProgRead read = {.buffer = k->cg->buffer[node], .below = -1, .above = -1, .at = {at[0], at[1], at[2]},
+    const ProgRead read = {.buffer = k->cg->buffer[node],
+                           .below = -1,
+                           .above = -1,
+                           .at = {at[0], at[1], at[2]},
                            .border = border};
     for (int i = 0; i < k->reads.n; i++) {
         const ProgRead *r = &k->reads.at[i];
@@ -352,20 +350,18 @@ static const char *behind_seam(CgKernel *k, IrId node, int axis, const char *at)
     }
     const char *name = cg_of_node(k, node, axis == IR_AX_Y ? "seam_y" : "seam_z");
     cg_param(k, (ProgArg){ARG_SEAM, k->cg->buffer[node], axis}, "int ", name);
-    return arena_printf(k->arena, "BEHIND_SEAM(%s, %s, %s)", at, name,
-                        cg_param_extent(k, node, axis));
+    return arena_printf(k->arena, "BEHIND_SEAM(%s, %s, %s)", at, name, cg_param_extent(k, node, axis));
 }
 
-const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
-                   const char *plane, const char *y)
+const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z, const char *plane,
+                   const char *y)
 {
     const IrNode *n = ir_node(k->g, node);
     const IrGrid *grid = &k->g->grids.at[n->grid];
     if (grid->has[IR_AX_Z] && grid->has[IR_AX_C]) {
         const char *name = cg_of_node(k, node, "stored");
         cg_param(k, (ProgArg){ARG_PLANES, k->cg->buffer[node], 0}, "int ", name);
-        plane = arena_printf(k->arena, "%s * %s + %s", c, name,
-                             behind_seam(k, node, IR_AX_Z, z));
+        plane = arena_printf(k->arena, "%s * %s + %s", c, name, behind_seam(k, node, IR_AX_Z, z));
     } else {
         plane = behind_seam(k, node, IR_AX_Z, plane);
     }
@@ -383,8 +379,8 @@ const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, con
     return arena_printf(k->arena, "ROW_OF(%s, %s, %s, %s)", image, plane, y, pitch);
 }
 
-const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
-                     const char *plane, const char *y, const char *x)
+const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z, const char *plane,
+                     const char *y, const char *x)
 {
     const char *row = cg_row(k, node, image, c, z, plane, y);
     if (k->boxed) {
@@ -399,11 +395,11 @@ const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, c
  * launch of one image, and the few names that all kernels have. */
 static const char *packed_type(const CgKernel *k, const CgParam *p)
 {
-    static const char *const TYPES[] = {
-        [ARG_ROW0] = "long",       [ARG_ROWS] = "int",        [ARG_EXTENT] = "int",        [ARG_HOST_INT] = "int",
-        [ARG_HOST_UINT] = "uint",  [ARG_HOST_FLOAT] = "float", [ARG_HOST_DOUBLE] = "double", [ARG_PLANES] = "int",
-        [ARG_SEAM] = "int",        [ARG_PITCH] = "int",       [ARG_COL0] = "int",          [ARG_FIRST] = "int",
-        [ARG_END] = "int",         [ARG_PARTIALS] = NULL};
+    static const char *const TYPES[] =
+        {[ARG_ROW0] = "long",      [ARG_ROWS] = "int",         [ARG_EXTENT] = "int",         [ARG_HOST_INT] = "int",
+         [ARG_HOST_UINT] = "uint", [ARG_HOST_FLOAT] = "float", [ARG_HOST_DOUBLE] = "double", [ARG_PLANES] = "int",
+         [ARG_SEAM] = "int",       [ARG_PITCH] = "int",        [ARG_COL0] = "int",           [ARG_FIRST] = "int",
+         [ARG_END] = "int",        [ARG_PARTIALS] = NULL};
     int domain = k->domain >= 0 ? k->cg->grid[k->domain] : k->cg->scalar_grid;
     bool own = p->arg.kind == ARG_EXTENT && p->arg.a == domain;
     return own ? NULL : TYPES[p->arg.kind];

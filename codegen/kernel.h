@@ -17,19 +17,19 @@ typedef struct CgParam {
     const char *name;
 } CgParam;
 
-typedef struct CgShared {   /* what all kernels of a program share */
+typedef struct CgShared { /* what all kernels of a program share */
     IrGraph *g;
     const IrSchedule *sched;
     CgHost host;
-    int *buffer;   /* by node: number of its buffer, -1 none */
-    int *grid;     /* by graph grid: number of the program's grid */
-    int scalar_grid; /* of what has no pixels */
-    int *slot;     /* by node: first slot of its whole-image values, -1 none */
-    int *length;   /* by node: host expression: elements of a vector, -1 */
+    int *buffer;                         /* by node: number of its buffer, -1 none */
+    int *grid;                           /* by graph grid: number of the program's grid */
+    int scalar_grid;                     /* of what has no pixels */
+    int *slot;                           /* by node: first slot of its whole-image values, -1 none */
+    int *length;                         /* by node: host expression: elements of a vector, -1 */
     int table_index[PROG_TABLE_INDICES]; /* the indices of all tables */
-    const uint8_t *seams; /* by node: cg_find_seams */
-    int *n_values; /* slots of the program so far */
-    int *values;   /* by node: host expression for host_range: the numbers of its pixels; -1 any, 0 not
+    const uint8_t *seams;                /* by node: cg_find_seams */
+    int *n_values;                       /* slots of the program so far */
+    int *values; /* by node: host expression for host_range: the numbers of its pixels; -1 any, 0 not
                       asked for yet */
 } CgShared;
 
@@ -38,20 +38,20 @@ typedef struct CgKernel {
     IrGraph *g;
     Arena *arena;
     const char *name;
-    int domain;                /* grid of the graph that the kernel runs over; -1 scalars */
+    int domain; /* grid of the graph that the kernel runs over; -1 scalars */
     Vec(CgParam) params;
-    Vec(CgParam) packed;       /* numbers that lie in slots of the values from packed_at on (cg_pack) */
+    Vec(CgParam) packed; /* numbers that lie in slots of the values from packed_at on (cg_pack) */
     int packed_at;
-    const char *packed_text;   /* their names as macros, in front of all that mentions them; NULL: there are none */
+    const char *packed_text; /* their names as macros, in front of all that mentions them; NULL: there are none */
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
-    Vec(int) uses;             /* slots of whole-image values that it reads */
+    Vec(int) uses; /* slots of whole-image values that it reads */
     Vec(const IrFunction *) functions;
-    const char *window;        /* elements of the largest window that is sorted; NULL none */
+    const char *window; /* elements of the largest window that is sorted; NULL none */
     int n_temps;
-    bool boxed;                /* it reads at computed places: see ProgStep */
-    bool gathers;              /* it is a gather (ir/gather.h) */
-    int ended;                 /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
+    bool boxed;   /* it reads at computed places: see ProgStep */
+    bool gathers; /* it is a gather (ir/gather.h) */
+    int ended;    /* in a loop: the slot that says that its rounds are over (program.h); 0 none */
 } CgKernel;
 
 /* A name for something that belongs to the kernel, or to a node: its name and this word (user_text.h). */
@@ -87,11 +87,11 @@ void cg_read(CgKernel *k, IrId node, const CgReach *reach);
 void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border);
 /* The index in `image`, a node's buffer, of column x of row y of a plane, as "row + column"; plane
  * z of channel c is numbered `plane`, which is used where that says enough. */
-const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
-                     const char *plane, const char *y, const char *x);
+const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z, const char *plane,
+                     const char *y, const char *x);
 /* The same without a column, of kernels that are not boxed. */
-const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z,
-                   const char *plane, const char *y);
+const char *cg_row(CgKernel *k, IrId node, const char *image, const char *c, const char *z, const char *plane,
+                   const char *y);
 /* A whole number that is written out, "12" or "(-3)". */
 bool cg_is_literal(const char *text, long *value);
 const char *cg_literal(Arena *arena, long value);
@@ -149,15 +149,15 @@ struct CgContext {
     CgKernel *k;
     Str *out, *prologue;
     int indent, prologue_indent;
-    CgReadText read;         /* how reads become text */
-    void *user;              /* for `read` */
+    CgReadText read;               /* how reads become text */
+    void *user;                    /* for `read` */
     const char *x, *y, *z, *plane; /* the current pixel */
-    Vec(CgMemo) memo;        /* named expressions in scope */
-    Vec(CgMemo) uniform;     /* named in the prologue */
+    Vec(CgMemo) memo;              /* named expressions in scope */
+    Vec(CgMemo) uniform;           /* named in the prologue */
     Vec(CgLoop) loops;
-    IdMap counted;           /* expressions below the roots */
-    Vec(int) uses;           /* of each: how often it is used */
-    const CgHeld *held;      /* the types that `read` gives pixels; NULL: ir_read_type */
+    IdMap counted;      /* expressions below the roots */
+    Vec(int) uses;      /* of each: how often it is used */
+    const CgHeld *held; /* the types that `read` gives pixels; NULL: ir_read_type */
 };
 
 void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read);

@@ -212,8 +212,7 @@ static bool carries_are_apart(const IrGraph *g, const IrLoop *loop, int id)
     for (int i = 0; i < loop->carries.n; i++) {
         const IrCarry *one = &loop->carries.at[i];
         bool image = ir_node(g, one->carry)->kind != IR_K_VALUE;
-        apart = apart && (!image || (ir_node(g, one->next)->loop == id &&
-                                     ir_node(g, one->next)->op != IR_CARRY));
+        apart = apart && (!image || (ir_node(g, one->next)->loop == id && ir_node(g, one->next)->op != IR_CARRY));
         for (int k = 0; image && k < i; k++) {
             apart = apart && loop->carries.at[k].next != one->next;
         }

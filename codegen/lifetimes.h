@@ -10,7 +10,7 @@ typedef struct CgLifetimes {
     int n_steps;
     ProgBuffer *buffers; /* first, last and onto are filled */
     int n_buffers;
-    const int *step_of;  /* by step of the schedule: the program's */
+    const int *step_of; /* by step of the schedule: the program's */
 } CgLifetimes;
 
 void cg_lifetimes(const CgLifetimes *l);

@@ -27,8 +27,8 @@ typedef struct Long {
     const char *lo, *hi; /* of the fold's index */
     bool blends;         /* it is one by parts: of differences, and of the pixel in the middle */
     CgBlend blend;
-    const char *rows;    /* macro: how many of them a work-item has */
-    const char *march;   /* variable: "y" or "plane" */
+    const char *rows;  /* macro: how many of them a work-item has */
+    const char *march; /* variable: "y" or "plane" */
 } Long;
 
 static IrExprNode fold_of(const Long *l)
@@ -355,7 +355,8 @@ static void fill_tile_of_rises(Long *l)
     cx->indent++;
     for (int i = 0; i < l->of.n_reads; i++) {
         const IrId node = read_of(l, i).node;
-        cg_line(cx, "const global %s *px_row%d = %s + begin;", cg_element(l->k, node), i, row_start(l, node, "plane", "y"));
+        cg_line(cx, "const global %s *px_row%d = %s + begin;", cg_element(l->k, node), i,
+                row_start(l, node, "plane", "y"));
     }
     fill_rises(l, read_row);
     cx->indent--;
@@ -452,7 +453,8 @@ static void blend_along(Long *l)
 static void fold_along(Long *l)
 {
     CgContext *cx = &l->cx;
-    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", cg_bare(l->k->arena, l->lo), cg_bare(l->k->arena, l->hi));
+    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", cg_bare(l->k->arena, l->lo),
+            cg_bare(l->k->arena, l->hi));
     cx->indent++;
     fill_tiles(l);
     each_tile(l, "LONG_OPEN", "");

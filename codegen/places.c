@@ -46,7 +46,6 @@ typedef struct Places {
     int memo_cap;
 } Places;
 
-
 static int place(Places *p, IrExpr e);
 
 static int node(Places *p, HostNode host)
@@ -165,8 +164,8 @@ static int quotient_place(Places *p, const IrExprNode *n, int a, int b)
 static void add_numbers(Places *p, IrExpr condition, bool truth)
 {
     const IrExprNode n = *ir_expr(p->k->g, condition);
-    bool compared = truth && (n.op == IR_X_EQ || n.op == IR_X_LT || n.op == IR_X_LE || n.op == IR_X_GT ||
-                              n.op == IR_X_GE);
+    bool compared =
+        truth && (n.op == IR_X_EQ || n.op == IR_X_LT || n.op == IR_X_LE || n.op == IR_X_GT || n.op == IR_X_GE);
     bool tested = n.op == IR_X_ISNAN ? !truth : n.op == IR_X_ISFINITE && truth;
     if (n.op == IR_X_NOT) {
         add_numbers(p, n.a, !truth);
@@ -330,9 +329,8 @@ static void note_read(Places *p, const IrExprNode *n)
     const IrExpr offset[3] = {n->a, n->b, n->c};
     int at[3];
     for (int ax = 0; ax < 3; ax++) {
-        at[ax] = n->op == IR_X_READAT && offset[ax] != 0
-                     ? place(p, ir_cast(p->k->g, offset[ax], ELEM_I32))
-                     : coordinate(p, ax);
+        at[ax] = n->op == IR_X_READAT && offset[ax] != 0 ? place(p, ir_cast(p->k->g, offset[ax], ELEM_I32))
+                                                         : coordinate(p, ax);
         if (n->op == IR_X_READ && offset[ax] != 0) {
             at[ax] = op(p, "add", at[ax], place(p, ir_cast(p->k->g, offset[ax], ELEM_I32)));
         }
@@ -391,19 +389,16 @@ static void visit(Places *p, IrExpr e)
 static bool same_places(const IrGraph *g, int one, int other)
 {
     const IrGrid *a = &g->grids.at[one], *b = &g->grids.at[other];
-    return one == other ||
-           (a->extent[IR_AX_X] == b->extent[IR_AX_X] && a->extent[IR_AX_Y] == b->extent[IR_AX_Y] &&
-            a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
+    return one == other || (a->extent[IR_AX_X] == b->extent[IR_AX_X] && a->extent[IR_AX_Y] == b->extent[IR_AX_Y] &&
+                            a->extent[IR_AX_Z] == b->extent[IR_AX_Z] && a->has[IR_AX_Z] == b->has[IR_AX_Z]);
 }
 
 /* A stored node: a halo where that says it, else the places of each read. */
-static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHalo *own,
-                        const CgReach *all)
+static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHalo *own, const CgReach *all)
 {
     IrGraph *g = k->g;
     int grid = ir_node(g, reach->node)->grid;
-    bool apart = reach->whole || reach->wraps || own->wraps || grid < 0 ||
-                 !same_places(g, grid, k->domain);
+    bool apart = reach->whole || reach->wraps || own->wraps || grid < 0 || !same_places(g, grid, k->domain);
     if (!apart || own->whole || grid < 0) {
         cg_read(k, reach->node, apart || own->whole ? NULL : all);
         return;
@@ -415,8 +410,8 @@ static void read_stored(CgKernel *k, IrExpr e, const IrReach *reach, const CgHal
 }
 
 /* A stage of the kernel itself. */
-static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach, CgHalo *to,
-                       const CgHalo *own, const CgReach *all)
+static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach, CgHalo *to, const CgHalo *own,
+                       const CgReach *all)
 {
     for (int ax = IR_AX_Y; ax <= IR_AX_Z; ax++) {
         IrExpr *lo = &to->reach.lo[ax], *hi = &to->reach.hi[ax];
@@ -424,8 +419,7 @@ static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach
         *hi = *hi != 0 ? ir_op2(k->g, IR_X_MAX, *hi, all->hi[ax]) : all->hi[ax];
     }
     to->wraps = to->wraps || own->wraps || reach->wraps;
-    to->whole = to->whole || own->whole || reach->whole ||
-                !same_places(g, ir_node(g, reach->node)->grid, k->domain);
+    to->whole = to->whole || own->whole || reach->whole || !same_places(g, ir_node(g, reach->node)->grid, k->domain);
 }
 
 /* The place of a node among the stages of the kernel; -1. */
@@ -481,7 +475,7 @@ void cg_reads(CgKernel *k, const IrStep *step, int at, CgHalo *halo)
 /* ---- seams ------------------------------------------------------------------------------- */
 
 typedef struct Seams {
-    uint8_t *of;   /* by node */
+    uint8_t *of;    /* by node */
     uint8_t reader; /* of the stage that reads, which is computed where it is read */
 } Seams;
 

@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[],
-    kernel_text_rows[], kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[],
+extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[], kernel_text_rows[],
+    kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[],
     kernel_text_as_file[];
 
 typedef struct Build {
@@ -274,12 +274,10 @@ static ProgArg *args_of(Build *b, const CgKernel *k)
     return args;
 }
 
-static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *where,
-                     const char *what)
+static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *where, const char *what)
 {
     double p, q;
-    if (one == other || (ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q) &&
-                         (below ? p < q : p == q))) {
+    if (one == other || (ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q) && (below ? p < q : p == q))) {
         return;
     }
     ProgNeed need = {cg_host(&b->cg.host, one), cg_host(&b->cg.host, other), below, what, where};
@@ -301,7 +299,7 @@ typedef struct NeedWalk {
     Build *b;
     int domain;
     const char *where; /* the reads are written */
-    bool last; /* indices stand for their last value, else for their first */
+    bool last;         /* indices stand for their last value, else for their first */
     Vec(Range) ranges;
 } NeedWalk;
 
@@ -332,8 +330,10 @@ static void need_channel(NeedWalk *w, const IrNode *node, IrExpr channel)
 {
     Build *b = w->b;
     IrExpr channels = b->g->grids.at[node->grid].extent[IR_AX_C];
-    const char *what = arena_printf(b->arena, "a channel of '%s' (counted from 0) and the number of "
-                                              "its channels", node->name);
+    const char *what = arena_printf(b->arena,
+                                    "a channel of '%s' (counted from 0) and the number of "
+                                    "its channels",
+                                    node->name);
     for (int end = 0; end < 2 && channels != 0; end++) {
         w->last = end == 1;
         IrExpr bound = channel;
@@ -366,10 +366,10 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     bool channels = from.extent[IR_AX_C] != 0 && here.extent[IR_AX_C] != 0;
     for (int ax = 0; ax < (channels ? 4 : 3); ax++) {
         if ((ax != IR_AX_C && n.op == IR_X_READ) || at[ax] == 0) {
-            add_need(b, from.extent[ax] != 0 ? from.extent[ax] : one,
-                     here.extent[ax] != 0 ? here.extent[ax] : one, false, w->where,
-                     arena_printf(b->arena, "the %s of '%s' and that of the image it is used with",
-                                  AXIS[ax], node->name));
+            add_need(b, from.extent[ax] != 0 ? from.extent[ax] : one, here.extent[ax] != 0 ? here.extent[ax] : one,
+                     false, w->where,
+                     arena_printf(b->arena, "the %s of '%s' and that of the image it is used with", AXIS[ax],
+                                  node->name));
         }
     }
 }
@@ -409,8 +409,9 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
 static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
 {
     ProgKernel kernel = {.name = user_name(b->arena, k->name),
-                         .source = cg_wrap(b->arena, k->packed_text == NULL ? body->at
-                                                     : arena_printf(b->arena, "\n%s%s", k->packed_text, body->at)),
+                         .source = cg_wrap(b->arena, k->packed_text == NULL
+                                                         ? body->at
+                                                         : arena_printf(b->arena, "\n%s%s", k->packed_text, body->at)),
                          .defines = k->defines.at,
                          .n_defines = k->defines.n,
                          .lines = lines};
@@ -564,8 +565,7 @@ static void primitive_step(Build *b, const IrStep *step)
 /* One work-item that puts expressions into slots of values. */
 static void values_step(Build *b, const char *name, const int *slots, const IrExpr *exprs, int n)
 {
-    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name,
-                  .ended = ended_slot(b)};
+    CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name, .ended = ended_slot(b)};
     Str body, lines;
     str_init(&body, b->arena);
     str_init(&lines, b->arena);
@@ -574,13 +574,12 @@ static void values_step(Build *b, const char *name, const int *slots, const IrEx
     cx.indent = cx.prologue_indent = 2;
     cg_param(&k, (ProgArg){ARG_VALUES, 0, 0}, "global double *", "values");
     for (int i = 0; i < n; i++) {
-        cg_line(&cx, "values[%d] = %s;", slots[i],
-                cg_bare(b->arena, cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64))));
+        cg_line(&cx, "values[%d] = %s;", slots[i], cg_bare(b->arena, cg_expr(&cx, ir_cast(b->g, exprs[i], ELEM_F64))));
     }
     cg_open_kernel(&k, &body);
     str_addf(&body, "    if (get_global_id(0) == 0) {\n%s    }\n}\n", lines.at);
-    ProgStep out = {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid,
-                    .value = -1, .of_value = -1};
+    ProgStep out =
+        {.kind = STEP_LAUNCH, .name = k.name, .lines = "", .grid = b->cg.scalar_grid, .value = -1, .of_value = -1};
     out.kernel = add_kernel(b, &k, &body, "");
     add_step(b, &k, out);
 }
@@ -660,8 +659,13 @@ static void end_step(Build *b, int id)
             carries[n++] = (ProgCarry){true, b->cg.slot[c->carry], b->cg.slot[c->next]};
         }
     }
-    ProgStep out = {.kind = STEP_END, .name = "repeat", .lines = "", .kernel = -1, .value = -1,
-                    .of_value = -1, .carries = carries,
+    ProgStep out = {.kind = STEP_END,
+                    .name = "repeat",
+                    .lines = "",
+                    .kernel = -1,
+                    .value = -1,
+                    .of_value = -1,
+                    .carries = carries,
                     .n_carries = n};
     vec_push(b->arena, &b->steps, out);
 }
@@ -748,9 +752,7 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
         }
         return out;
     }
-    out.kind = node->kind == IR_K_LABELS ? OUT_LABELS
-               : node->kind == IR_K_MASK ? OUT_MASK
-                                         : OUT_IMAGE;
+    out.kind = node->kind == IR_K_LABELS ? OUT_LABELS : node->kind == IR_K_MASK ? OUT_MASK : OUT_IMAGE;
     out.buffer = b->cg.buffer[o->node];
     out.value = b->cg.slot[o->node];
     out.ids = out.kind == OUT_LABELS ? ids_of(b, o->node) : 0;
@@ -784,7 +786,8 @@ static void need_equals(Build *b)
     for (int i = 0; i < b->g->equals.n; i++) {
         const IrEqual *equal = &b->g->equals.at[i];
         add_need(b, equal->a, equal->b, false, where_of(b, equal->span),
-                 arena_printf(b->arena, "the %s of an image and that of another one it is used with", AXIS[equal->axis]));
+                 arena_printf(b->arena, "the %s of an image and that of another one it is used with",
+                              AXIS[equal->axis]));
     }
 }
 
@@ -807,9 +810,8 @@ static void add_bounds(Build *b)
 
 static void add_notes(Build *b)
 {
-    static const ProgNoteKind KIND[] = {[IR_NOTE_PLACE] = PROG_NOTE_PLACE,
-                                        [IR_NOTE_ALONG] = PROG_NOTE_ALONG,
-                                        [IR_NOTE_PART] = PROG_NOTE_PART};
+    static const ProgNoteKind KIND[] =
+        {[IR_NOTE_PLACE] = PROG_NOTE_PLACE, [IR_NOTE_ALONG] = PROG_NOTE_ALONG, [IR_NOTE_PART] = PROG_NOTE_PART};
     ProgNote *list = arena_array(b->arena, ProgNote, b->g->notes.n + 1);
     for (int i = 0; i < b->g->notes.n; i++) {
         const IrNote *note = &b->g->notes.at[i];
@@ -833,8 +835,8 @@ static const char *library(const Build *b)
         as_file = as_file || strstr(b->kernels.at[i].source, "AS_FILE(") != NULL;
     }
     return arena_printf(b->arena, "%s%s%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
-                        f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows,
-                        kernel_text_long_folds, kernel_text_slices, kernel_text_by_products, as_file ? kernel_text_as_file : "");
+                        f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows, kernel_text_long_folds,
+                        kernel_text_slices, kernel_text_by_products, as_file ? kernel_text_as_file : "");
 }
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)
@@ -871,8 +873,12 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
             kernel_step(&b, step);
         }
     }
-    cg_lifetimes(&(CgLifetimes){.cg = &b.cg, .steps = b.steps.at, .n_steps = b.steps.n,
-                                .buffers = b.buffers.at, .n_buffers = b.buffers.n, .step_of = step_of});
+    cg_lifetimes(&(CgLifetimes){.cg = &b.cg,
+                                .steps = b.steps.at,
+                                .n_steps = b.steps.n,
+                                .buffers = b.buffers.at,
+                                .n_buffers = b.buffers.n,
+                                .step_of = step_of});
     add_inputs(&b);
     add_params(&b);
     add_outputs(&b);

@@ -26,9 +26,9 @@
 #include <string.h>
 
 enum {
-    MAX_TILES = 4, /* arrays that come through local memory, which is small */
+    MAX_TILES = 4,  /* arrays that come through local memory, which is small */
     SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
-    MAX_LATE = 6   /* rows that a finished sum is kept in registers, which a tile would cost too */
+    MAX_LATE = 6    /* rows that a finished sum is kept in registers, which a tile would cost too */
 };
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -45,14 +45,12 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     const char *from = axis == IR_AX_Y ? base.y : base.plane;
     for (int i = 0; i < r->rows.n; i++) {
         const Row *have = &r->rows.at[i];
-        if (have->axis == axis && have->offset == offset && have->border == border &&
-            strcmp(have->base, from) == 0 &&
+        if (have->axis == axis && have->offset == offset && have->border == border && strcmp(have->base, from) == 0 &&
             strcmp(axis == IR_AX_Y ? have->plane : have->y, axis == IR_AX_Y ? base.plane : base.y) == 0) {
             return *have;
         }
     }
-    const char *name = arena_printf(k->arena, "%s%d", axis == IR_AX_Y ? "r" : "p",
-                                    r->rows.n);
+    const char *name = arena_printf(k->arena, "%s%d", axis == IR_AX_Y ? "r" : "p", r->rows.n);
     const char *shift = cg_define_int(k, offset, cg_of_kernel(k, "AHEAD"));
     const char *extent = cg_param_extent(k, 0, axis == IR_AX_Y ? 1 : 2);
     Row row = base;
@@ -65,9 +63,8 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     row.fixed = base.fixed && axis == r->step->march && ir_is_const(k->g, offset, &ahead);
     row.ahead = row.fixed ? base.ahead + (int)ahead : 0;
     const char *there = cg_plus(k->arena, from, shift);
-    const char *written = arena_printf(
-        k->arena, "%s(%s, %s)", CG_BORDER_MAPS[border],
-        cg_plus(k->arena, axis == IR_AX_Y ? base.y_of : base.plane_of, shift), extent);
+    const char *written = arena_printf(k->arena, "%s(%s, %s)", CG_BORDER_MAPS[border],
+                                       cg_plus(k->arena, axis == IR_AX_Y ? base.y_of : base.plane_of, shift), extent);
     if (axis == IR_AX_Y) {
         row.y = name;
         row.y_of = written;
@@ -76,12 +73,11 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
         row.plane_of = written;
     }
     body_line(r, r->inside ? arena_printf(k->arena, "const int %s = %s;", name, there)
-                           : arena_printf(k->arena, "const int %s = %s(%s, %s);", name,
-                                          CG_BORDER_MAPS[border], there, extent));
+                           : arena_printf(k->arena, "const int %s = %s(%s, %s);", name, CG_BORDER_MAPS[border], there,
+                                          extent));
     if (border == IR_CONSTANT && !r->inside) {
         row.inside = arena_printf(k->arena, "%s_inside", name);
-        body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there,
-                                  extent));
+        body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there, extent));
     }
     vec_push(k->arena, &r->rows, row);
     return row;
@@ -94,7 +90,8 @@ static Row not_before(const Rows *r, Row row, const char *rows)
     const char *march = rows_march_z(r) ? "plane" : "y";
     const char **name = rows_march_z(r) ? &row.plane : &row.y, **of = rows_march_z(r) ? &row.plane_of : &row.y_of;
     if (r->warms_up && strcmp(*name, march) == 0) {
-        const char *first = strcmp(rows, "1") == 0 ? "first" : cg_minus(r->k->arena, "first", cg_one_less(r->k->arena, rows));
+        const char *first =
+            strcmp(rows, "1") == 0 ? "first" : cg_minus(r->k->arena, "first", cg_one_less(r->k->arena, rows));
         *name = *of = arena_printf(r->k->arena, "max(%s, %s)", march, first);
     }
     return row;
@@ -106,8 +103,7 @@ static void note_folded(Rows *r, Row *row)
     row->folded = true;
     for (int i = 0; i < r->rows.n; i++) {
         Row *have = &r->rows.at[i];
-        have->folded = have->folded || (strcmp(have->y, row->y) == 0 &&
-                                        strcmp(have->plane, row->plane) == 0);
+        have->folded = have->folded || (strcmp(have->y, row->y) == 0 && strcmp(have->plane, row->plane) == 0);
     }
 }
 
@@ -213,8 +209,7 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
         return;
     }
     const char *outside = cg_outside(&r->cx, n->node, n->outside);
-    body_line(r, arena_printf(r->k->arena,
-                              "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
+    body_line(r, arena_printf(r->k->arena, "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
                               row->inside, rows_width(r, n->node), array, outside));
     for (int i = 0; i < r->columns.n; i++) {
         Columns *c = &r->columns.at[i];
@@ -244,16 +239,14 @@ static void fix_edges(Rows *r, IrId node, const char *array)
                                   width, array, left, array, outside));
     } else {
         assert(e->border == IR_NEAREST); /* the grouping pass stores stages read otherwise */
-        body_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array,
-                                  width, left, left));
+        body_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array, width, left, left));
     }
     body_line(r, "}");
 }
 
 /* Where a row of a stored node lies.  While the folds warm up the march stands in front of the
  * strip, perhaps of the image: there only what a fold moved is read as it is. */
-static const char *row_text(Rows *r, IrId node, const char *y, const char *plane,
-                            const char *channel)
+static const char *row_text(Rows *r, IrId node, const char *y, const char *plane, const char *channel)
 {
     CgKernel *k = r->k;
     const char *buffer = cg_param_buffer(k, node, false);
@@ -271,8 +264,7 @@ static const char *row_text(Rows *r, IrId node, const char *y, const char *plane
 }
 
 /* The columns of a row are fetched a turn ahead, on devices where that is faster. */
-static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, const char *array,
-                           const char *element)
+static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, const char *array, const char *element)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
@@ -287,16 +279,13 @@ static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, con
                  .map = CG_BORDER_MAPS[rows_extent(r, node)->border],
                  .row = row_text(r, node, row.y_of, row.plane_of, channel)};
     vec_push(arena, &r->tiles, tile);
-    body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element,
-                                         tile.kept, tile.row)
-                          : arena_printf(arena, "TAKE_COLUMNS(%s, %s, %s, %s, %s, %s, x - %s, w);",
-                                         array, element, tile.kept, width, tile.map, tile.row,
-                                         left));
+    body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element, tile.kept, tile.row)
+                          : arena_printf(arena, "TAKE_COLUMNS(%s, %s, %s, %s, %s, %s, x - %s, w);", array, element,
+                                         tile.kept, width, tile.map, tile.row, left));
 }
 
 /* The columns of a row straight from memory, mapped at the edges. */
-static void take_from_memory(Rows *r, IrId node, const char *array, const char *element,
-                             const char *at)
+static void take_from_memory(Rows *r, IrId node, const char *array, const char *element, const char *at)
 {
     Arena *arena = r->k->arena;
     const char *left = rows_left(r, node), *width = rows_width(r, node);
@@ -307,17 +296,15 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
         return;
     }
     if (r->inside) {
-        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array,
-                                  width, at, left));
+        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array, width, at, left));
         return;
     }
     body_line(r, arena_printf(arena, "if (x >= %s && %s <= w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
-    body_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array,
-                              width, at, left));
+    body_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array, width, at, left));
     body_line(r, "} else {");
     if (border == IR_NEAREST) {
-        body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);", element,
-                                  array, width, at, left, left));
+        body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);", element, array, width, at,
+                                  left, left));
     } else {
         body_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (%s)[%s(x - "
@@ -400,8 +387,7 @@ static const char *read_text(CgContext *cx, IrExpr e)
     Row row = row_of_read(r, &n);
     const char *channel = channel_text(r, &n);
     const char *array = rows_carried(r, n.node, &row, channel);
-    array = array != NULL ? array
-                          : find_columns(r, n.node, &row, channel, &n);
+    array = array != NULL ? array : find_columns(r, n.node, &row, channel, &n);
     assert(array != NULL);
     const char *child = rows_left(r, n.node), *own = rows_left(r, r->stage);
     const char *offset = n.a != 0 ? cg_offset_text(cx, n.a, IR_AX_X) : "0", *at = "k";
@@ -436,8 +422,7 @@ static void look_for_march(const IrGraph *g, IrExpr e, void *ctx)
         return;
     }
     IrExpr offset = march_offset(w->r, n);
-    if (offset != 0 && ir_expr(g, offset)->op == IR_X_INDEX &&
-        (int)ir_expr(g, offset)->num == w->index) {
+    if (offset != 0 && ir_expr(g, offset)->op == IR_X_INDEX && (int)ir_expr(g, offset)->num == w->index) {
         w->found = true;
         w->border = n->border;
     }
@@ -496,8 +481,8 @@ static void prepare_reads(Rows *r, IrExpr e)
 
 /* The accumulators of a fold over rows: one for each row that is open, and TURNS for those that a
  * turn finishes; at its end they move up. */
-static void declare_open(Rows *r, const char *open, const IrExprNode *n, const char *rows,
-                         const char *width, const char *unroll)
+static void declare_open(Rows *r, const char *open, const IrExprNode *n, const char *rows, const char *width,
+                         const char *unroll)
 {
     const char *before = cg_minus(r->k->arena, rows, "1");
     str_addf(r->before, "    %s %s[%s + TURNS][%s];\n", cg_type(n->type), open, before, width);
@@ -542,8 +527,7 @@ static IrExpr shared_last_row(const Rows *r, const IrExprNode *n, IrBorder borde
     last = own;
     for (int i = 0; i < r->last_rows.n; i++) {
         const LastRow *row = &r->last_rows.at[i];
-        bool near = row->border == border && ir_is_const(g, row->ahead, &other) &&
-                    other - own <= MAX_LATE;
+        bool near = row->border == border && ir_is_const(g, row->ahead, &other) && other - own <= MAX_LATE;
         if (near && other > last) {
             best = row->ahead;
             last = other;
@@ -577,8 +561,8 @@ static void emit_rise(Rows *r, const IrExprNode *n, const char *open, const char
 {
     Arena *arena = r->k->arena;
     const char *type = cg_type(n->type);
-    str_addf(r->before, "    %s %s_last[%s];\n    PX_UNROLL for (int k = 0; k < %s; k++) %s_last[k] = 0.0f;\n", type, open,
-             width, width, open);
+    str_addf(r->before, "    %s %s_last[%s];\n    PX_UNROLL for (int k = 0; k < %s; k++) %s_last[k] = 0.0f;\n", type,
+             open, width, width, open);
     body_line(r, arena_printf(arena, "%s %s_rise[%s];", type, open, width));
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
@@ -609,7 +593,8 @@ static void emit_blend_row(Rows *r, IrExpr e, const char *open, const char *hi, 
     body_line(r, arena_printf(arena, "    PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, sum,
                               cg_blend_rise(k, &b, "j", rise, sum)));
     body_line(r, "}");
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s][k] = 0.0f;", width, open, before));
+    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s][k] = 0.0f;", width, open,
+                              before));
     const char *middle = arena_printf(arena, "%s[turn + %s][k]", open, cg_minus(arena, hi, b.middle));
     body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, middle,
                               cg_blend_own(k, &b, arena_printf(arena, "%s_last[k]", open), middle)));
@@ -656,8 +641,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     IrExpr last = shared_last_row(r, &n, border);
     r->late = r->late || last != n.c;
     const char *hi = cg_define_int(k, last, cg_of_kernel(k, "HI"));
-    const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c),
-                                     cg_of_kernel(k, "LATE"));
+    const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c), cg_of_kernel(k, "LATE"));
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
     count = rows_max_of(k->g, count, ir_const(k->g, 1)); /* a window may be empty, where a param says how large it is */
     const char *rows = cg_define_int(k, count, cg_of_kernel(k, "ROWS"));
@@ -749,11 +733,10 @@ static void store_stage(Rows *r, IrId id, const char *array)
     CgKernel *k = r->k;
     const char *to = cg_param_buffer(k, id, true);
     const char *left = rows_left(r, id);
-    const char *from = strcmp(left, "0") == 0 ? array
-                                              : arena_printf(k->arena, "(%s + %s)", array, left);
+    const char *from = strcmp(left, "0") == 0 ? array : arena_printf(k->arena, "(%s + %s)", array, left);
     const bool file = ir_node(k->g, id)->elem == ELEM_FILE;
-    body_line(r, arena_printf(k->arena, "%s(%s, %s + %s + x, %s);", file ? "STORE_AS_FILE" : "STORE_COLUMNS", cg_element(k, id), to,
-                              cg_row(k, id, to, "c", "z", "plane", "y"), from));
+    body_line(r, arena_printf(k->arena, "%s(%s, %s + %s + x, %s);", file ? "STORE_AS_FILE" : "STORE_COLUMNS",
+                              cg_element(k, id), to, cg_row(k, id, to, "c", "z", "plane", "y"), from));
     cg_add_by_products(k, id, from, r->cx.indent, r->body);
 }
 
@@ -784,8 +767,7 @@ static void emit_row(Rows *r)
 {
     Str *body = r->body;
     const int indent = r->cx.indent = r->warms_up ? 3 : 2;
-    Row here = {.y = "y", .plane = "plane", .y_of = "y", .plane_of = "plane", .base = "",
-                .axis = -1, .fixed = true};
+    Row here = {.y = "y", .plane = "plane", .y_of = "y", .plane_of = "plane", .base = "", .axis = -1, .fixed = true};
     for (int i = 0; i < r->step->stages.n; i++) {
         IrId id = r->step->stages.at[i];
         if (r->k->cg->buffer[id] < 0) {

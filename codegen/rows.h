@@ -11,14 +11,14 @@
 typedef struct Row {
     const char *y, *plane;
     const char *y_of, *plane_of; /* the same, written out over the current row and plane */
-    const char *base;      /* what it is derived from, and how: the same again is the same row */
+    const char *base;            /* what it is derived from, and how: the same again is the same row */
     IrExpr offset;
     int axis;
     IrBorder border;
-    const char *inside;    /* under a constant border: the condition for being in the image */
-    bool folded;           /* derived from the row that a fold takes */
-    bool fixed;            /* and so many rows from the current one, */
-    int ahead;             /* but for the image's edges */
+    const char *inside; /* under a constant border: the condition for being in the image */
+    bool folded;        /* derived from the row that a fold takes */
+    bool fixed;         /* and so many rows from the current one, */
+    int ahead;          /* but for the image's edges */
 } Row;
 
 /* The columns of a node on a row, as an array. */
@@ -31,11 +31,11 @@ typedef struct Columns {
 } Columns;
 
 typedef struct Extent {
-    IrExpr left, right;    /* columns beyond the own PX; host expressions */
-    IrBorder border;       /* of the reads with offsets in x */
+    IrExpr left, right; /* columns beyond the own PX; host expressions */
+    IrBorder border;    /* of the reads with offsets in x */
     IrExpr outside;
-    bool used, computed;   /* computed: a stage of this kernel */
-    bool carried;          /* on every row that it is read on */
+    bool used, computed; /* computed: a stage of this kernel */
+    bool carried;        /* on every row that it is read on */
 } Extent;
 
 /* A stored node's columns on a row, that are fetched a turn ahead: through local memory, or, when
@@ -44,7 +44,7 @@ typedef struct Tile {
     bool own;
     const char *array, *element, *kept; /* types in memory and in the tile */
     const char *left, *width, *map;
-    const char *row;                    /* pointer to the row's beginning, over the current row */
+    const char *row; /* pointer to the row's beginning, over the current row */
 } Tile;
 
 /* A stored node's rows, from `lo` to `hi` rows from the current one, that stay in registers while
@@ -55,7 +55,7 @@ typedef struct Carried {
     int lo, hi;
     const char *element, *kept; /* types in memory and in registers */
     const char *left, *width;
-    const char *row;            /* pointer to the row's beginning, over px_at */
+    const char *row; /* pointer to the row's beginning, over px_at */
 } Carried;
 
 /* The rows that a fold over the march axis takes for one of its results, from the first to the last. */
@@ -67,11 +67,11 @@ typedef struct LastRow {
 typedef struct Rows {
     CgKernel *k;
     const IrStep *step;
-    Str *body;             /* inside the loop over rows */
-    Str *before;           /* in front of it: accumulators */
-    Str *after;            /* at the end of a turn: accumulators move up */
+    Str *body;   /* inside the loop over rows */
+    Str *before; /* in front of it: accumulators */
+    Str *after;  /* at the end of a turn: accumulators move up */
     Str *prologue;
-    Str *stores;           /* what a row is stored by */
+    Str *stores; /* what a row is stored by */
     Vec(Tile) tiles;
     CgContext cx;
     IdMap nodes;           /* stages, and what they read */
@@ -81,23 +81,23 @@ typedef struct Rows {
     /* The stage that is being emitted. */
     IrId stage;
     Row at;
-    int fold_index;        /* of the fold over the march axis around the expression; -1 none */
-    IrPassed passed;       /* what has been prepared, in a stage or in such a fold */
+    int fold_index;  /* of the fold over the march axis around the expression; -1 none */
+    IrPassed passed; /* what has been prepared, in a stage or in such a fold */
     Row fold_row;
-    Vec(LastRow) last_rows; /* of all folds over the march axis */
-    const char *depth;     /* rows of warm-up: the longest fold; NULL none */
-    bool uneven;           /* there are shorter ones */
-    IrExpr early;          /* the longest fold's rows but one; 0 none */
-    IrExpr steps;          /* of all folds over the march axis, for one pixel; 0 none */
-    IrExpr open;           /* rows that these keep open; 0 none */
-    bool warms_up;         /* some stage has a fold over the march axis */
-    bool shifts;           /* and some read is moved along it by something else */
-    bool fetches;          /* and one that is long enough to fetch rows a turn ahead */
-    bool gpu;              /* the text is for GPUs alone */
-    bool late;             /* some fold keeps its finished sums for some rows */
-    bool inside;           /* nothing beyond the image's edge is read; then some rows are carried */
+    Vec(LastRow) last_rows;     /* of all folds over the march axis */
+    const char *depth;          /* rows of warm-up: the longest fold; NULL none */
+    bool uneven;                /* there are shorter ones */
+    IrExpr early;               /* the longest fold's rows but one; 0 none */
+    IrExpr steps;               /* of all folds over the march axis, for one pixel; 0 none */
+    IrExpr open;                /* rows that these keep open; 0 none */
+    bool warms_up;              /* some stage has a fold over the march axis */
+    bool shifts;                /* and some read is moved along it by something else */
+    bool fetches;               /* and one that is long enough to fetch rows a turn ahead */
+    bool gpu;                   /* the text is for GPUs alone */
+    bool late;                  /* some fold keeps its finished sums for some rows */
+    bool inside;                /* nothing beyond the image's edge is read; then some rows are carried */
     const char *columns_inside; /* the condition for that, of columns */
-    int lo, hi;            /* rows read, from the current one */
+    int lo, hi;                 /* rows read, from the current one */
     Vec(Carried) carried;
 } Rows;
 

@@ -103,21 +103,18 @@ const char *rows_carried(const Rows *r, IrId node, const Row *row, const char *c
 /* `from` and so many rows further. */
 static const char *ahead_of(const Rows *r, const char *from, int rows)
 {
-    return rows == 0 ? from
-                     : cg_plus(r->k->arena, from,
-                               arena_printf(r->k->arena, rows < 0 ? "(%d)" : "%d", rows));
+    return rows == 0 ? from : cg_plus(r->k->arena, from, arena_printf(r->k->arena, rows < 0 ? "(%d)" : "%d", rows));
 }
 
 static void fetch(const Carried *c, int indent, const char *to, const char *at, Str *out)
 {
-    str_addf(out, "%*sFETCH_CARRIED(%s, %s, %s, %s, %s, %s);\n", indent, "", to, c->element, at,
-             c->row, c->left, c->width);
+    str_addf(out, "%*sFETCH_CARRIED(%s, %s, %s, %s, %s, %s);\n", indent, "", to, c->element, at, c->row, c->left,
+             c->width);
 }
 
 const char *rows_are_inside(const Rows *r)
 {
-    return arena_printf(r->k->arena, "%s >= 0 && %s < %s%s", ahead_of(r, "begin", r->lo),
-                        ahead_of(r, "last", r->hi),
+    return arena_printf(r->k->arena, "%s >= 0 && %s < %s%s", ahead_of(r, "begin", r->lo), ahead_of(r, "last", r->hi),
                         cg_param_extent(r->k, 0, rows_march_z(r) ? 2 : 1), r->columns_inside);
 }
 
@@ -130,13 +127,10 @@ void rows_open_carried(Rows *r, Str *out)
                  "    %s %s[%d + TURNS][%s];\n"
                  "    %s %s_next[TURNS][%s];\n"
                  "    PX_UNROLL for (int m = 0; m < %d; m++) {\n",
-                 c->kept, c->array, c->hi - c->lo, c->width, c->element, c->array, c->width,
-                 c->hi - c->lo);
-        fetch(c, 8, arena_printf(arena, "%s[m]", c->array),
-              ahead_of(r, "begin + m", c->lo), out);
+                 c->kept, c->array, c->hi - c->lo, c->width, c->element, c->array, c->width, c->hi - c->lo);
+        fetch(c, 8, arena_printf(arena, "%s[m]", c->array), ahead_of(r, "begin + m", c->lo), out);
         str_add(out, "    }\n    PX_UNROLL for (int m = 0; m < TURNS; m++) {\n");
-        fetch(c, 8, arena_printf(arena, "%s_next[m]", c->array),
-              ahead_of(r, "min(begin + m, last)", c->hi), out);
+        fetch(c, 8, arena_printf(arena, "%s_next[m]", c->array), ahead_of(r, "min(begin + m, last)", c->hi), out);
         str_add(out, "    }\n");
     }
 }
@@ -152,8 +146,8 @@ void rows_keep_carried(Rows *r, Str *out)
                  "        }\n"
                  "        PX_UNROLL for (int m = 0; m < TURNS; m++) {\n",
                  c->width, c->array, c->hi - c->lo, c->array);
-        fetch(c, 12, arena_printf(arena, "%s_next[m]", c->array),
-              ahead_of(r, "min(from + TURNS + m, last)", c->hi), out);
+        fetch(c, 12, arena_printf(arena, "%s_next[m]", c->array), ahead_of(r, "min(from + TURNS + m, last)", c->hi),
+              out);
         str_add(out, "        }\n");
     }
 }

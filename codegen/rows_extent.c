@@ -77,8 +77,7 @@ void rows_bound_open(Rows *r)
 {
     CgKernel *k = r->k;
     if (r->open != 0) {
-        cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->open, ir_const(k->g, 16)),
-                        cg_of_kernel(k, "OPEN"));
+        cg_define_reach(k, ir_op2(k->g, IR_X_MUL, r->open, ir_const(k->g, 16)), cg_of_kernel(k, "OPEN"));
     }
 }
 

@@ -12,8 +12,8 @@
 static void write_loop(Rows *r, Str *out)
 {
     const char *march = rows_march_z(r) ? "plane" : "y";
-    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", march, march, march,
-             r->body->at, r->stores->at);
+    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", march, march, march, r->body->at,
+             r->stores->at);
 }
 
 static bool shares(const Rows *r)
@@ -33,11 +33,9 @@ static void write_fetches(Rows *r, int indent, const char *from, Str *out)
         const char *march = rows_march_z(r) ? "plane" : "y";
         str_addf(out, "%*s", indent, "");
         if (t->own) {
-            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from,
-                     t->row);
+            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from, t->row);
         } else {
-            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map,
-                     march, from, t->row);
+            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map, march, from, t->row);
         }
     }
 }
@@ -49,8 +47,7 @@ static void write_tiles(Rows *r, Str *out)
         if (t->own) {
             str_addf(out, "    OWN_ROWS(%s, %s);\n", t->array, t->element);
         } else {
-            str_addf(out, "    TILE_ROWS(%s, %s, %s, %s, %s);\n", t->array, t->element, t->kept,
-                     t->left, t->width);
+            str_addf(out, "    TILE_ROWS(%s, %s, %s, %s, %s);\n", t->array, t->element, t->kept, t->left, t->width);
         }
     }
 }
@@ -75,12 +72,11 @@ static void write_keeps(Rows *r, Str *out)
 static void write_turns(Rows *r, Str *out)
 {
     write_tiles(r, out);
-    str_addf(out, "    const uint kept_rows = %s;\n",
-             shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
+    str_addf(out, "    const uint kept_rows = %s;\n", shares(r) ? "x < w ? last - first + 1 : 0" : "last - first + 1");
     write_fetches(r, 4, "begin", out);
     rows_open_carried(r, out);
-    str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n",
-             shares(r) ? ", side = 0" : "", shares(r) ? ", side ^= 1" : "");
+    str_addf(out, "    for (int from = begin%s; from <= last; from += TURNS%s) {\n", shares(r) ? ", side = 0" : "",
+             shares(r) ? ", side ^= 1" : "");
     write_keeps(r, out);
     write_fetches(r, 8, "from + TURNS", out);
     rows_keep_carried(r, out);
@@ -117,9 +113,8 @@ static void define_turns(Rows *r, Str *out)
             str_addf(&as_is, "%s%s", there || as_is.n == 0 ? "" : " && ", there ? "" : test);
         }
     }
-    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s, %s)\n",
-             cg_define_int(r->k, r->steps, cg_of_kernel(r->k, "STEPS")), bytes.n > 0 ? bytes.at : "0",
-             as_is.n > 0 ? as_is.at : "false");
+    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s, %s)\n", cg_define_int(r->k, r->steps, cg_of_kernel(r->k, "STEPS")),
+             bytes.n > 0 ? bytes.at : "0", as_is.n > 0 ? as_is.at : "false");
 }
 
 void rows_begin_text(Rows *r, Str *out)

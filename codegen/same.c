@@ -19,7 +19,7 @@ const char *cg_recall(const CgMemo *memo, int n, IrExpr e)
 
 typedef struct Turns {
     CgContext *cx;
-    IrExpr fold; /* whose loops are about to be opened */
+    IrExpr fold;  /* whose loops are about to be opened */
     Vec(int) own; /* indices that the loops of that fold run over */
     Vec(IrExpr) same;
 } Turns;

@@ -62,8 +62,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
 static const char *slice_text(CgContext *cx, IrExpr read)
 {
     const IrExprNode n = *ir_expr(cx->k->g, read);
-    return arena_printf(cx->k->arena, "SLICE(at, y, %s, %s)",
-                        n.b != 0 ? cg_offset_text(cx, n.b, IR_AX_Y) : "0",
+    return arena_printf(cx->k->arena, "SLICE(at, y, %s, %s)", n.b != 0 ? cg_offset_text(cx, n.b, IR_AX_Y) : "0",
                         n.a != 0 ? cg_offset_text(cx, n.a, IR_AX_X) : "0");
 }
 
@@ -127,15 +126,13 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
     const char *right = reach_text(k, reach.hi[0], "RIGHT");
     const char *up = reach_text(k, ir_op1(k->g, IR_X_NEG, reach.lo[1]), "UP");
     const char *down = reach_text(k, reach.hi[1], "DOWN");
-    s->condition = arena_printf(k->arena, "IS_SLICED(%s, %s, %s, %s, %s, %s)", w.key, w.size, left,
-                                right, up, down);
+    s->condition = arena_printf(k->arena, "IS_SLICED(%s, %s, %s, %s, %s, %s)", w.key, w.size, left, right, up, down);
     str_addf(&s->gather, "SLICES_OF(%s, %s, %s);\n", w.key, up, down);
     write_gather(k, window, s);
     write_stages(k, step, window, &prologue, &body);
     const char *image = cg_param_buffer(k, read.node, false);
     cg_param_extent(k, 0, 0);
-    const char *y = arena_printf(k->arena, "%s(y, %s)", CG_BORDER_MAPS[read.border],
-                                 cg_param_extent(k, 0, 1));
+    const char *y = arena_printf(k->arena, "%s(y, %s)", CG_BORDER_MAPS[read.border], cg_param_extent(k, 0, 1));
     const char *row = cg_row(k, read.node, image, "c", "z", "plane", y);
     cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), &planes);
     str_addf(&s->body,
@@ -158,7 +155,7 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
              "            }\n"
              "        }\n"
              "    }\n",
-             planes.at, prologue.at, w.key, w.key, CG_BORDER_MAPS[read.border], up, down, image, row,
-             w.key, cg_of_kernel(k, "gather"), w.size, w.nth, w.key, body.at);
+             planes.at, prologue.at, w.key, w.key, CG_BORDER_MAPS[read.border], up, down, image, row, w.key,
+             cg_of_kernel(k, "gather"), w.size, w.nth, w.key, body.at);
     return true;
 }

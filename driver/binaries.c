@@ -57,8 +57,7 @@ bool add_binaries(Compilation *c, const char *device, const char *const *shapes,
     bool ok = true;
     for (int i = 0; i < n && ok; i++) {
         const ExecInput *inputs = take_shape(c->program, shapes[i], &c->arena);
-        ok = inputs != NULL ? compile_shape(c, dev, inputs, err)
-                            : err_set(err, CODE_USAGE, "nothing is built");
+        ok = inputs != NULL ? compile_shape(c, dev, inputs, err) : err_set(err, CODE_USAGE, "nothing is built");
     }
     if (ok) {
         collect(dev, c);

@@ -72,7 +72,8 @@ static bool find_runtime(Places *p, Err *err)
     }
     return err_set(err, CODE_USAGE,
                    "the runtime library libruntime.a is neither in %s nor installed beside it; "
-                   "build or install pipec completely", own);
+                   "build or install pipec completely",
+                   own);
 }
 
 /* ---- what is written --------------------------------------------------------------------- */
@@ -199,9 +200,9 @@ static bool link_executable(const Str *source, const char *to, Err *err)
     snprintf(include, sizeof include, "-I%s", p.include);
     TRY(file_temp(to, temp, sizeof temp, &fd, err));
     close(fd); /* the linker replaces the empty file */
-    const char *argv[] = {cc, "-std=c11", "-O1", PIPEC_CC_FLAGS, include, "-x", "c", "-", "-x", "none", p.runtime, p.base,
-                          "-lOpenCL", "-ltiff", "-lpng", "-lz", "-lexpat", "-lcfitsio",
-                          "-lnettle", "-lpthread", "-lm", "-o", temp, NULL};
+    const char *argv[] = {cc,        "-std=c11",  "-O1",      PIPEC_CC_FLAGS, include,    "-x",     "c",     "-",
+                          "-x",      "none",      p.runtime,  p.base,         "-lOpenCL", "-ltiff", "-lpng", "-lz",
+                          "-lexpat", "-lcfitsio", "-lnettle", "-lpthread",    "-lm",      "-o",     temp,    NULL};
     signals_at_end(stop_compiler);
     if (!run_compiler((char *const *)argv, source, err)) {
         file_discard(temp, -1);
@@ -279,7 +280,8 @@ static bool take_options(int argc, char **argv, BuildOptions *o)
             o->library = true;
         } else if (argv[i][0] == '-' || o->path != NULL) {
             usage_error("build: '%s' is not known here, or lacks its value; pipec build FILE.pipe -o NAME [--library] "
-                        "[--for DEVICE --shape 2048x2048:u16...]", argv[i]);
+                        "[--for DEVICE --shape 2048x2048:u16...]",
+                        argv[i]);
             return false;
         } else {
             o->path = argv[i];

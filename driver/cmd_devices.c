@@ -14,8 +14,8 @@ static void print_device(const DeviceInfo *d)
     printf("#%d  %s\n    %s, driver %s, %s; %d units, %.1f GiB, largest buffer %.1f GiB, local "
            "memory %llu KiB%s\n",
            d->number, d->name, d->platform, d->driver, d->cpu ? "CPU" : "GPU", d->units,
-           (double)d->memory / 1073741824.0, (double)d->max_alloc / 1073741824.0,
-           (unsigned long long)(d->local / 1024), d->fp64 ? "" : ", doubles in whole numbers");
+           (double)d->memory / 1073741824.0, (double)d->max_alloc / 1073741824.0, (unsigned long long)(d->local / 1024),
+           d->fp64 ? "" : ", doubles in whole numbers");
     if (figures_measured(d->name, &figures)) {
         printf("    measured: a copy moves %.4g GB/s, local memory %.4g GB/s, %.4g Gop/s, a launch takes %.3g us\n",
                figures.copy_gb, figures.local_gb, figures.giga_ops, figures.launch_us);

@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const STATES[] = {"inline", "local", "stored", "shared",
-                                     "on the way"};
+static const char *const STATES[] = {"inline", "local", "stored", "shared", "on the way"};
 
 static void print_remark(const Compilation *c, const IrRemark *r)
 {
@@ -22,8 +21,8 @@ static void print_remark(const Compilation *c, const IrRemark *r)
     span_line_column(to->span, &line, &column);
     const char *path = to->span.source != NULL ? to->span.source->path : c->source.path;
     const char *gain = r->state == IR_EDGE_GLOBAL ? "costs" : "saves";
-    printf("%s:%d:%d: %s -> %s: %s, %s %.3g bytes a pixel: %s\n", path, line, column, from->name,
-           to->name, STATES[r->state], gain, r->bytes, r->why);
+    printf("%s:%d:%d: %s -> %s: %s, %s %.3g bytes a pixel: %s\n", path, line, column, from->name, to->name,
+           STATES[r->state], gain, r->bytes, r->why);
 }
 
 static void print_kernels(const Compilation *c)
@@ -56,8 +55,8 @@ static void print_kernels(const Compilation *c)
     const DeviceFigures *figures = &c->options.plan_for;
     printf("made for %s (%s): a copy moves %.4g GB/s, %.4g Gop/s, a launch takes %.3g us; up to %d operations a "
            "pixel are done again rather than stored\n",
-           figures->name, c->options.measured ? "measured" : "from the table", figures->copy_gb,
-           figures->giga_ops, figures->launch_us, figures_repeated_ops(figures));
+           figures->name, c->options.measured ? "measured" : "from the table", figures->copy_gb, figures->giga_ops,
+           figures->launch_us, figures_repeated_ops(figures));
 }
 
 /* The smallest place above `after` where a stretch of the parameter begins that has a plan of its own. */

@@ -95,8 +95,7 @@ static int print_source(const Op *op)
             continue;
         }
         const char *end = strstr(at + 1, "\nfn ");
-        printf("# %s\n%.*s\n", OPS_PRELUDE[i].path, end != NULL ? (int)(end - at) : (int)strlen(at),
-               at);
+        printf("# %s\n%.*s\n", OPS_PRELUDE[i].path, end != NULL ? (int)(end - at) : (int)strlen(at), at);
         return CODE_OK;
     }
     printf("%s is built in\n", op->name);
@@ -108,8 +107,8 @@ static void print_property_table(void)
     puts("| property | also called | what it is |\n|---|---|---|");
     for (int i = 0; i < MEASURE_IDS; i++) {
         const Measure *m = &MEASURES[i];
-        printf("| `%s` | %s | %s%s%s |\n", m->name, m->aliases, m->doc,
-               m->dims == 2 ? " (2-D only)" : "", m->intensity ? " (of an image)" : "");
+        printf("| `%s` | %s | %s%s%s |\n", m->name, m->aliases, m->doc, m->dims == 2 ? " (2-D only)" : "",
+               m->intensity ? " (of an image)" : "");
     }
     puts("");
 }
@@ -120,8 +119,8 @@ static void print_markdown(const Ops *ops)
     puts("# Operators\n\nMade from the operator table by `pipec ops --markdown`; do not edit.\n");
     for (int i = 0; i < ops->n; i++) {
         const Op *op = &ops->at[i];
-        printf("## %s\n\n`%s(%s)`\n\n%s.%s%s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature,
-               op->doc, op->text[0] != '\0' ? " " : "", op->text, op->example);
+        printf("## %s\n\n`%s(%s)`\n\n%s.%s%s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature, op->doc,
+               op->text[0] != '\0' ? " " : "", op->text, op->example);
         if (strcmp(op->name, "measure") == 0) {
             print_property_table();
         }
@@ -155,8 +154,7 @@ static void print_peer_page(const Peer *peer, Arena *arena)
     if (peer->here[0] == '\0') {
         printf("there is nothing like %s (%s) here\n", peer->name, peer->package);
     } else {
-        printf("%s (%s) is written here: %s\n", peer->name, peer->package,
-               ops_peer_spelled(peer, arena));
+        printf("%s (%s) is written here: %s\n", peer->name, peer->package, ops_peer_spelled(peer, arena));
     }
 }
 

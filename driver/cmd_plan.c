@@ -86,8 +86,7 @@ static void print_tasks(const ExecPlan *plan, const PartsSegment *seg)
             printf(", pass %d", task->pass + 1);
         }
         if (task->lo + task->hi > 0) {
-            printf(", with %d %s before and %d behind", task->lo, seg->planes ? "planes" : "rows",
-                   task->hi);
+            printf(", with %d %s before and %d behind", task->lo, seg->planes ? "planes" : "rows", task->hi);
         }
         putchar('\n');
     }
@@ -121,9 +120,7 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
 {
     for (int i = 0; i < seg->n_windows; i++) {
         const PartsWindow *w = &seg->windows[i];
-        const char *from = !w->load                                ? ""
-                           : plan->parts->input[w->buffer] >= 0 ? " <- input"
-                                                                   : " <- kept";
+        const char *from = !w->load ? "" : plan->parts->input[w->buffer] >= 0 ? " <- input" : " <- kept";
         bool kept = w->keep && plan->parts->kept[w->buffer];
         bool given = w->keep && plan->parts->given[w->buffer];
         printf("       %-28s %-4s %10.3f MiB  ", plan->program->buffers[w->buffer].name,
@@ -131,9 +128,12 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
         for (int t = 0; t < seg->n_tasks; t++) {
             putchar(t >= w->first && t <= w->last ? '#' : '.');
         }
-        printf("%s%s%s%s%s", w->whole ? " whole" : w->in_rounds ? " slab" : w->boxed ? " box" : "",
-               parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
-               given ? " -> output" : "");
+        printf("%s%s%s%s%s",
+               w->whole       ? " whole"
+               : w->in_rounds ? " slab"
+               : w->boxed     ? " box"
+                              : "",
+               parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "", given ? " -> output" : "");
         const PartsWindow *on = lies_on(plan, seg, w);
         printf("%s%s", on != NULL ? " onto " : "", on != NULL ? plan->program->buffers[on->buffer].name : "");
         print_staying(plan, seg, w);
@@ -157,7 +157,9 @@ static void print_parts(const ExecPlan *plan)
         } else {
             bool across = parts_is_across(seg, parts_grid(plan, seg->tasks[0].step));
             printf(" %d part%s of %d %s", seg->parts, seg->parts == 1 ? "" : "s", seg->rows,
-                   seg->planes ? "planes" : across ? "rows of all planes" : "rows");
+                   seg->planes ? "planes"
+                   : across    ? "rows of all planes"
+                               : "rows");
             if (seg->cols > 0) {
                 printf(" and %d columns", seg->cols);
             }
@@ -194,8 +196,7 @@ static void print_whole(const ExecPlan *plan, IrOrder order, double pixels, cons
         puts(order == IR_ORDER_BEST ? "  minimal, and no order of steps has less in images at once"
                                     : "  minimal for this order of steps, the best of those looked at");
     } else {
-        printf("  at most %.1f %% above the minimum\n",
-               100.0 * ((double)plan->peak / (double)plan->load - 1));
+        printf("  at most %.1f %% above the minimum\n", 100.0 * ((double)plan->peak / (double)plan->load - 1));
     }
     if (beside) {
         printf("least  ");
@@ -250,7 +251,8 @@ int cmd_plan(int argc, char **argv)
         }
         if (argv[i][0] == '-' || path != NULL) {
             return usage_error("plan: '%s' is not known here, or lacks its value; pipec plan FILE.pipe --shape "
-                               "20000x30000:u16 [--memory 8GiB]", argv[i]);
+                               "20000x30000:u16 [--memory 8GiB]",
+                               argv[i]);
         }
         path = argv[i];
     }

@@ -87,8 +87,7 @@ int cmd_run(int argc, char **argv)
     int code = CODE_USAGE;
     if (compile(&c, argv[1], &options, STAGE_PROGRAM)) {
         Run run = {.reference = {c.lowered, c.program}, .c = &c};
-        RtHooks hooks = {.reference = reference_run, .check = reference_check, .planned = planned,
-                         .context = &run};
+        RtHooks hooks = {.reference = reference_run, .check = reference_check, .planned = planned, .context = &run};
         code = rt_main_with(c.program, argc - 1, argv + 1, &hooks);
         compile_free(&run.planned);
     }

@@ -9,9 +9,8 @@
 static const struct View {
     const char *option;
     Stage stage;
-} VIEWS[] = {{"--ast", STAGE_PARSE},        {"--ir", STAGE_GRAPH},
-             {"--passes", STAGE_SCHEDULE},  {"--graph", STAGE_SCHEDULE},
-             {"--kernels", STAGE_PROGRAM},  {"--kernels=all", STAGE_PROGRAM},
+} VIEWS[] = {{"--ast", STAGE_PARSE},      {"--ir", STAGE_GRAPH},        {"--passes", STAGE_SCHEDULE},
+             {"--graph", STAGE_SCHEDULE}, {"--kernels", STAGE_PROGRAM}, {"--kernels=all", STAGE_PROGRAM},
              {"--c", STAGE_PROGRAM}};
 enum { N_VIEWS = sizeof VIEWS / sizeof *VIEWS };
 
@@ -54,7 +53,8 @@ int cmd_show(int argc, char **argv)
         }
         if (!found && argv[i][0] == '-') {
             return usage_error("show: '%s' is none of --ast, --ir, --passes, --graph, --kernels, "
-                               "--kernels=all and --c", argv[i]);
+                               "--kernels=all and --c",
+                               argv[i]);
         }
         path = found ? path : argv[i];
     }

@@ -275,7 +275,8 @@ static bool set_figures(CompileOptions *options, const char *name)
     options->measured = figures_measured(name, &options->plan_for);
     if (!options->measured && known == NULL) {
         usage_error("--plan-for=%s: nothing is known of such a device; `pipec devices --probe` measures "
-                    "those that are here", name);
+                    "those that are here",
+                    name);
         return false;
     }
     options->plan_for = options->measured ? options->plan_for : *known;

@@ -18,10 +18,10 @@
 /* What the options before and after a command say about compiling. */
 typedef struct CompileOptions {
     PassFuse fuse;
-    const char *passes;   /* --passes=a,b */
-    bool verify;          /* --verify */
-    bool json;            /* --json */
-    const char *after;    /* --print-after=NAME or all */
+    const char *passes;     /* --passes=a,b */
+    bool verify;            /* --verify */
+    bool json;              /* --json */
+    const char *after;      /* --print-after=NAME or all */
     DeviceFigures plan_for; /* --plan-for=NAME; of the table's first device without it */
     bool measured;          /* they do not come from the table */
     bool planned_for;       /* somebody has said --plan-for */
@@ -39,7 +39,7 @@ typedef struct Compilation {
     const IrSchedule *schedule;
     const Program *program;
     CompileOptions options;
-    Str printed;          /* of --print-after */
+    Str printed; /* of --print-after */
 } Compilation;
 
 /* How far to compile. */

@@ -20,8 +20,9 @@ static bool open_figures(ClCache *cache, char path[PATH_SIZE], Err *err)
 {
     TRY(cl_cache_open(NULL, cache, err));
     snprintf(path, PATH_SIZE, "%s/devices", cache->path);
-    return cache->fd >= 0 || err_set(err, CODE_OUTPUT, "there is no folder to keep figures in: neither "
-                                                       "XDG_CACHE_HOME nor HOME is set");
+    return cache->fd >= 0 || err_set(err, CODE_OUTPUT,
+                                     "there is no folder to keep figures in: neither "
+                                     "XDG_CACHE_HOME nor HOME is set");
 }
 
 /* The lines of the file, owned by the caller (free); an empty text where there is none. */
@@ -48,8 +49,7 @@ static const char *read_line(const char *line, DeviceFigures *figures)
     char name[sizeof figures->name] = "";
     if (sscanf(line, "%lf %lf %lf %lf %127[^\n]", &figures->copy_gb, &figures->giga_ops, &figures->local_gb,
                &figures->launch_us, name) != 5 ||
-        !(figures->copy_gb > 0) || !(figures->giga_ops > 0) || !(figures->local_gb > 0) ||
-        !(figures->launch_us > 0)) {
+        !(figures->copy_gb > 0) || !(figures->giga_ops > 0) || !(figures->local_gb > 0) || !(figures->launch_us > 0)) {
         figures->copy_gb = 0; /* somebody wrote something else into the file */
     }
     memcpy(figures->name, name, sizeof name);

@@ -40,7 +40,8 @@ static void print_head(int all, int here, int missing)
            "are several of a kind they are numbered. `name(...)` is the operator of "
            "[operators.md](operators.md), which says where its meaning differs. The compiler gives the same "
            "hints: writing a name of the left column in a pipeline, if it is none of an operator here, is an error "
-           "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n", all, here, missing);
+           "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n",
+           all, here, missing);
 }
 
 int print_migration(const Ops *ops, const char *names, Arena *arena)
@@ -78,7 +79,8 @@ int print_migration(const Ops *ops, const char *names, Arena *arena)
             comma = ", ";
         }
     }
-    puts(".\n\nThese need what the language does not have (points or matrices as input, weights of contacts between labels,\n"
+    puts(".\n\nThese need what the language does not have (points or matrices as input, weights of contacts between "
+         "labels,\n"
          "spectra, sheared volumes, level sets, tiles with a histogram each), or make test images.");
     return unknown == 0 ? CODE_OK : CODE_FILES;
 }

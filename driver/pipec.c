@@ -16,17 +16,16 @@ static const struct Command {
 } COMMANDS[] = {
     {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
      "make an executable (or NAME.c and NAME.h); --for: with the kernels that DEVICE's driver makes", cmd_build},
-    {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]", "compile and run at once; run FILE.pipe --help lists the options",
-     cmd_run},
+    {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]",
+     "compile and run at once; run FILE.pipe --help lists the options", cmd_run},
     {"check", "check FILE.pipe [--json]", "only report what is wrong", cmd_check},
     {"fmt", "fmt [--check] FILE.pipe...", "bring files into the one format", cmd_fmt},
-    {"show", "show FILE.pipe --ast|--ir|--graph|--kernels[=all]|--c", "print a stage of the compilation",
-     cmd_show},
-    {"explain", "explain FILE.pipe [--PARAMETER VALUE]...", "say for each edge how it was fused, or why not", cmd_explain},
+    {"show", "show FILE.pipe --ast|--ir|--graph|--kernels[=all]|--c", "print a stage of the compilation", cmd_show},
+    {"explain", "explain FILE.pipe [--PARAMETER VALUE]...", "say for each edge how it was fused, or why not",
+     cmd_explain},
     {"plan", "plan FILE.pipe --shape 20000x30000:u16 [--memory 8GiB]",
      "kernels, buffers over time and peak memory, without a device", cmd_plan},
-    {"devices", "devices [--probe]", "list the devices; --probe: measure them for --plan-for",
-     cmd_devices},
+    {"devices", "devices [--probe]", "list the devices; --probe: measure them for --plan-for", cmd_devices},
     {"ops", "ops [NAME] [--source]", "list the operators, or explain one", cmd_ops},
     {"help", "help [COMMAND | CODE]", "explain a command, or an error such as P0207", cmd_help},
 };
@@ -98,7 +97,8 @@ int cmd_help(int argc, char **argv)
         }
     }
     return usage_error("'%s' is neither a command nor the code of an error; `pipec help` lists the "
-                       "commands", argv[1]);
+                       "commands",
+                       argv[1]);
 }
 
 /* Where arenas jump that have no memory left (driver_arena); set before a command begins. */

@@ -120,8 +120,7 @@ static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, in
 {
     const int *e = from->extent;
     size_t n = (size_t)e[0] * (size_t)e[1] * (size_t)e[2] * (size_t)e[3];
-    to->grids[output] = (ExecGrid){.w = e[0], .h = e[1], .d = e[2], .c = e[3],
-                                   .planes = e[2] * e[3], .pitch = e[0]};
+    to->grids[output] = (ExecGrid){.w = e[0], .h = e[1], .d = e[2], .c = e[3], .planes = e[2] * e[3], .pitch = e[0]};
     to->elems[output] = elem;
     to->images[output] = malloc(n * elem_size(elem) + 1);
     if (to->images[output] == NULL) {
@@ -135,8 +134,7 @@ static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, in
 }
 
 /* The rows are in the order that the pipeline asks for. */
-static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNode *from, PrimTable *to,
-                       Err *err)
+static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNode *from, PrimTable *to, Err *err)
 {
     const Program *program = ref->program;
     const IrNode *node = ir_node(ref->graph, id);
@@ -191,8 +189,7 @@ static bool same(double a, double b)
     return a == b || (isnan(a) && isnan(b));
 }
 
-static bool check_image(const RtFrame *frame, int i, const char *name, const IrEvalNode *want,
-                        Err *err)
+static bool check_image(const RtFrame *frame, int i, const char *name, const IrEvalNode *want, Err *err)
 {
     const ExecGrid *g = &frame->grids[i];
     size_t n = (size_t)g->w * (size_t)g->h * (size_t)g->planes;
@@ -201,28 +198,26 @@ static bool check_image(const RtFrame *frame, int i, const char *name, const IrE
         if (!same(got, want->pixels[p])) {
             return err_set(err, CODE_FILES,
                            "%s: output '%s' differs from the reference at x %zu, y %zu, plane %zu: "
-                           "%.9g instead of %.9g", frame->image, name, p % (size_t)g->w,
-                           p / (size_t)g->w % (size_t)g->h, p / ((size_t)g->w * (size_t)g->h), got,
-                           want->pixels[p]);
+                           "%.9g instead of %.9g",
+                           frame->image, name, p % (size_t)g->w, p / (size_t)g->w % (size_t)g->h,
+                           p / ((size_t)g->w * (size_t)g->h), got, want->pixels[p]);
         }
     }
     return true;
 }
 
-static bool check_table(const RtFrame *frame, const PrimTable *got, const char *name,
-                        const PrimTable *want, Err *err)
+static bool check_table(const RtFrame *frame, const PrimTable *got, const char *name, const PrimTable *want, Err *err)
 {
     if (got->rows != want->rows || got->columns != want->columns) {
-        return err_set(err, CODE_FILES,
-                       "%s: table '%s' has %" PRId64 " rows, the reference %" PRId64, frame->image,
+        return err_set(err, CODE_FILES, "%s: table '%s' has %" PRId64 " rows, the reference %" PRId64, frame->image,
                        name, got->rows, want->rows);
     }
     for (int64_t i = 0; i < got->rows * got->columns; i++) {
         if (!same(got->at[i], want->at[i])) {
             return err_set(err, CODE_FILES,
                            "%s: table '%s' differs from the reference in row %" PRId64
-                           " of column '%s': %.17g instead of %.17g", frame->image, name,
-                           i % got->rows, got->names[i / got->rows], got->at[i], want->at[i]);
+                           " of column '%s': %.17g instead of %.17g",
+                           frame->image, name, i % got->rows, got->names[i / got->rows], got->at[i], want->at[i]);
         }
     }
     return true;
@@ -238,9 +233,8 @@ bool reference_check(void *context, const RtFrame *frame, Err *err)
         const IrOutput *o = &ref->graph->outputs.at[i];
         if (out->kind == OUT_VALUE) {
             double got = frame->values[i], want = ir_eval_uniform(ev, o->value);
-            ok = same(got, want) ||
-                 err_set(err, CODE_FILES, "%s: value '%s' is %.17g, the reference %.17g",
-                         frame->image, out->name, got, want);
+            ok = same(got, want) || err_set(err, CODE_FILES, "%s: value '%s' is %.17g, the reference %.17g",
+                                            frame->image, out->name, got, want);
         } else if (out->kind == OUT_TABLE) {
             PrimTable want = {.rows = 0};
             ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &want, err) &&

@@ -36,7 +36,8 @@ ExecInput *take_shape(const Program *program, const char *text, Arena *arena)
     for (int i = 0; i < program->n_inputs; i++) {
         if (!parse_shape(text, &program->inputs[i], &inputs[i])) {
             usage_error("--shape %s does not fit input %s[%s]: give extents outermost first and a type, such as "
-                        "20000x30000:u16", text, program->inputs[i].name, program->inputs[i].axes);
+                        "20000x30000:u16",
+                        text, program->inputs[i].name, program->inputs[i].axes);
             return NULL;
         }
     }

@@ -23,9 +23,10 @@ static ExecInput *usual_inputs(const Program *program, Arena *arena)
     for (int i = 0; i < program->n_inputs; i++) {
         const char *axes = program->inputs[i].axes;
         const Elem elem = program->inputs[i].elem;
-        inputs[i] = (ExecInput){.extent = {WIDE, strchr(axes, 'y') != NULL ? WIDE : 1,
-                                           strchr(axes, 'z') != NULL ? DEEP : 1, strchr(axes, 'c') != NULL ? CHANNELS : 1},
-                                .elem = elem == ELEM_FILE ? ELEM_U16 : elem};
+        inputs[i] =
+            (ExecInput){.extent = {WIDE, strchr(axes, 'y') != NULL ? WIDE : 1, strchr(axes, 'z') != NULL ? DEEP : 1,
+                                   strchr(axes, 'c') != NULL ? CHANNELS : 1},
+                        .elem = elem == ELEM_FILE ? ELEM_U16 : elem};
     }
     return inputs;
 }
@@ -132,9 +133,10 @@ bool show_all_kernels(Compilation *c, Str *out, Err *err)
     target.limit = 0;
     TRY(exec_plan_new(c->program, &target, usual_inputs(c->program, &c->arena), default_params(c->program, &c->arena),
                       &plan, err));
-    str_addf(out, "#pragma OPENCL FP_CONTRACT OFF\n#define RUNS_AHEAD %d\n#define PX %d\n#define LX %d\n"
-                  "#define BY_PRODUCTS 1\n%s", exec_plan_runs_ahead(plan, &target), target.px, target.lx,
-             c->program->library);
+    str_addf(out,
+             "#pragma OPENCL FP_CONTRACT OFF\n#define RUNS_AHEAD %d\n#define PX %d\n#define LX %d\n"
+             "#define BY_PRODUCTS 1\n%s",
+             exec_plan_runs_ahead(plan, &target), target.px, target.lx, c->program->library);
     bool ok = add_kernels(plan, out, err);
     exec_plan_free(plan);
     return ok;

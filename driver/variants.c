@@ -14,9 +14,9 @@
 #include <string.h>
 
 enum {
-    STEPS = 7,      /* to the end of a range, each twice as far as the one before */
+    STEPS = 7, /* to the end of a range, each twice as far as the one before */
     HALVINGS = 10,
-    BEYOND = 64,    /* times the default, where a range has no end */
+    BEYOND = 64, /* times the default, where a range has no end */
     MOST_BOXES = 32,
     MOST_LOOKS = 500 /* at programs, which take time: parameters that are too many for that are cut no more */
 };
@@ -39,9 +39,9 @@ typedef struct Plan {
 typedef struct Search {
     Compilation *c;
     double *params;
-    Cuts *cuts;     /* by parameter */
-    Plan own;       /* for the defaults */
-    int looks;      /* that were taken */
+    Cuts *cuts; /* by parameter */
+    Plan own;   /* for the defaults */
+    int looks;  /* that were taken */
 } Search;
 
 /* How many kernels do not march: their folds are too long for that, or they read from memory. */

@@ -44,8 +44,8 @@ static double apply_float(IrExprOp op, float a, float b, float c)
     (void)b;
     (void)c;
     switch (op) {
-#define E1(NAME, text, rule, f, i)                                                                 \
-    case IR_X_##NAME:                                                                              \
+#define E1(NAME, text, rule, f, i) \
+    case IR_X_##NAME:              \
         return (double)(f);
 #define E2 E1
 #define E3 E1
@@ -70,8 +70,8 @@ static double apply_float(IrExprOp op, float a, float b, float c)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits"
 
-#define E1(NAME, text, rule, f, i)                                                                 \
-    case IR_X_##NAME:                                                                              \
+#define E1(NAME, text, rule, f, i) \
+    case IR_X_##NAME:              \
         return (double)(i);
 
 static double apply_int(IrExprOp op, int32_t a, int32_t b, int32_t c)
@@ -159,12 +159,10 @@ int ir_expr_op_arity(IrExprOp op)
 }
 
 static const char *const PLAIN_NAMES[] = {
-    [IR_X_NONE] = "none",   [IR_X_CONST] = "const",   [IR_X_PARAM] = "param",
-    [IR_X_EXTENT] = "extent", [IR_X_PIXELSIZE] = "pixelsize", [IR_X_LARGEST] = "largest",
-    [IR_X_INDEX] = "index", [IR_X_COORD] = "coord",   [IR_X_VALUE] = "value",
-    [IR_X_READ] = "read",   [IR_X_READAT] = "readat", [IR_X_LOOKUP] = "lookup",
-    [IR_X_CAST] = "cast",   [IR_X_FOLD] = "fold",     [IR_X_CALL] = "call",
-    [IR_X_ARG] = "arg",
+    [IR_X_NONE] = "none",           [IR_X_CONST] = "const",     [IR_X_PARAM] = "param",   [IR_X_EXTENT] = "extent",
+    [IR_X_PIXELSIZE] = "pixelsize", [IR_X_LARGEST] = "largest", [IR_X_INDEX] = "index",   [IR_X_COORD] = "coord",
+    [IR_X_VALUE] = "value",         [IR_X_READ] = "read",       [IR_X_READAT] = "readat", [IR_X_LOOKUP] = "lookup",
+    [IR_X_CAST] = "cast",           [IR_X_FOLD] = "fold",       [IR_X_CALL] = "call",     [IR_X_ARG] = "arg",
 };
 
 const char *ir_expr_op_name(IrExprOp op)

@@ -16,12 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap",
-                                                 "constant"};
-const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "blend",
-                                             "rank", "mode"};
-const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask",   "labels",
-                                             "value", "vector", "table"};
+const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap", "constant"};
+const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "blend", "rank", "mode"};
+const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask", "labels", "value", "vector", "table"};
 const char *const IR_NOTE_NAMES[IR_NOTES] = {"place", "along", "part"};
 const char *const IR_RANK_NAMES[IR_RANKS] = {"const", "host", "index", "uniform", "pixel"};
 
@@ -86,10 +83,24 @@ static uint32_t hash_expr(const IrExprNode *e)
 {
     uint64_t bits;
     memcpy(&bits, &e->num, sizeof bits);
-    const uint32_t fields[] = {(uint32_t)e->op, (uint32_t)e->type, e->node, (uint32_t)bits,
-                               (uint32_t)(bits >> 32), e->a, e->b, e->c, e->channel,
-                               (uint32_t)e->border, e->outside, (uint32_t)e->fold, e->where, e->nth,
-                               (uint32_t)e->flat, (uint32_t)e->fused, (uint32_t)e->rank, e->weight};
+    const uint32_t fields[] = {(uint32_t)e->op,
+                               (uint32_t)e->type,
+                               e->node,
+                               (uint32_t)bits,
+                               (uint32_t)(bits >> 32),
+                               e->a,
+                               e->b,
+                               e->c,
+                               e->channel,
+                               (uint32_t)e->border,
+                               e->outside,
+                               (uint32_t)e->fold,
+                               e->where,
+                               e->nth,
+                               (uint32_t)e->flat,
+                               (uint32_t)e->fused,
+                               (uint32_t)e->rank,
+                               e->weight};
     uint32_t h = 2166136261u;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         h = mix(h, fields[i]);
@@ -99,11 +110,10 @@ static uint32_t hash_expr(const IrExprNode *e)
 
 static bool same_expr(const IrExprNode *p, const IrExprNode *q)
 {
-    return p->op == q->op && p->type == q->type && p->node == q->node &&
-           memcmp(&p->num, &q->num, sizeof p->num) == 0 && p->a == q->a && p->b == q->b &&
-           p->c == q->c && p->channel == q->channel && p->border == q->border &&
-           p->outside == q->outside && p->fold == q->fold && p->where == q->where &&
-           p->nth == q->nth && p->weight == q->weight && p->flat == q->flat && p->fused == q->fused && p->rank == q->rank;
+    return p->op == q->op && p->type == q->type && p->node == q->node && memcmp(&p->num, &q->num, sizeof p->num) == 0 &&
+           p->a == q->a && p->b == q->b && p->c == q->c && p->channel == q->channel && p->border == q->border &&
+           p->outside == q->outside && p->fold == q->fold && p->where == q->where && p->nth == q->nth &&
+           p->weight == q->weight && p->flat == q->flat && p->fused == q->fused && p->rank == q->rank;
 }
 
 static void rehash(IrGraph *g)
@@ -380,8 +390,7 @@ static IrExpr outside_of(IrGraph *g, IrId node, IrBorder border, IrExpr outside)
     return ir_read_type(g, node) != ELEM_BOOL || whole ? outside : ir_op2(g, IR_X_NE, outside, ir_const(g, 0));
 }
 
-IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel,
-                      IrBorder border, IrExpr outside)
+IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, IrBorder border, IrExpr outside)
 {
     double zero;
     IrExpr at[3];
@@ -405,8 +414,7 @@ IrExpr ir_read(IrGraph *g, IrId node)
     return ir_read_offset(g, node, none, 0, IR_NEAREST, 0);
 }
 
-IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border,
-                  IrExpr outside)
+IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border, IrExpr outside)
 {
     return make(g, (IrExprNode){.op = IR_X_READAT,
                                 .node = node,
@@ -420,8 +428,7 @@ IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channe
 
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index)
 {
-    return make(
-        g, (IrExprNode){.op = IR_X_LOOKUP, .node = vector, .a = ir_cast(g, index, ELEM_U32)});
+    return make(g, (IrExprNode){.op = IR_X_LOOKUP, .node = vector, .a = ir_cast(g, index, ELEM_U32)});
 }
 
 bool ir_is_const(const IrGraph *g, IrExpr e, double *value)
@@ -587,16 +594,14 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
         bool masks = ir_expr(g, b)->type == ELEM_BOOL && ir_expr(g, c)->type == ELEM_BOOL;
         bool pixel = ir_expr(g, a)->rank == IR_PIXEL;
         Elem type = masks ? ELEM_BOOL : meet(g, branch, 2);
-        if (pixel && type == ELEM_F64 && ir_expr(g, b)->rank != IR_PIXEL &&
-            ir_expr(g, c)->rank != IR_PIXEL) {
+        if (pixel && type == ELEM_F64 && ir_expr(g, b)->rank != IR_PIXEL && ir_expr(g, c)->rank != IR_PIXEL) {
             type = of_numbers(g, branch);
         }
         return make_op(g, op, type, to_bool(g, a), ir_cast(g, b, type), ir_cast(g, c, type));
     }
     const IrExpr operand[3] = {a, b, c};
     Elem type = operand_type(g, op, operand, 3);
-    return make_op(g, op, type, ir_cast(g, a, type), ir_cast(g, b, type),
-                   ir_cast(g, c, type));
+    return make_op(g, op, type, ir_cast(g, a, type), ir_cast(g, b, type), ir_cast(g, c, type));
 }
 
 /* ---- folds and calls ------------------------------------------------------------------- */
@@ -604,8 +609,8 @@ IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
 void ir_join(const IrGraph *g, IrExprNode *fold)
 {
     const IrExprNode *body = ir_expr(g, fold->a);
-    fold->flat = body->op == IR_X_FOLD && body->fold == fold->fold && body->rank == fold->rank &&
-                 fold->fold != IR_FOLD_BLEND;
+    fold->flat =
+        body->op == IR_X_FOLD && body->fold == fold->fold && body->rank == fold->rank && fold->fold != IR_FOLD_BLEND;
     fold->fused = fold->fold == IR_FOLD_SUM && fold->type == ELEM_F32 && body->op == IR_X_MUL;
 }
 
@@ -619,8 +624,8 @@ static IrExpr last_index(IrGraph *g, IrExpr hi)
     return ir_is_integral(g, hi) ? hi : ir_op1(g, IR_X_FLOOR, hi);
 }
 
-IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
-               bool innermost, IrExpr body)
+IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth, bool innermost,
+               IrExpr body)
 {
     if (fold == IR_FOLD_ANY || fold == IR_FOLD_ALL) {
         body = to_bool(g, body);

@@ -4,13 +4,13 @@
 #include <string.h>
 
 /* A Vec's elements in another arena. */
-#define COPY_VEC(arena, to, from)                                                                  \
-    do {                                                                                           \
-        (to)->n = (to)->cap = (from)->n;                                                           \
-        (to)->at = arena_alloc((arena), sizeof *(to)->at * (size_t)(from)->n);                     \
-        if ((from)->n > 0) {                                                                       \
-            memcpy((to)->at, (from)->at, sizeof *(to)->at * (size_t)(from)->n);                    \
-        }                                                                                          \
+#define COPY_VEC(arena, to, from)                                              \
+    do {                                                                       \
+        (to)->n = (to)->cap = (from)->n;                                       \
+        (to)->at = arena_alloc((arena), sizeof *(to)->at * (size_t)(from)->n); \
+        if ((from)->n > 0) {                                                   \
+            memcpy((to)->at, (from)->at, sizeof *(to)->at *(size_t)(from)->n); \
+        }                                                                      \
     } while (0)
 
 IrGraph *ir_clone(const IrGraph *from, Arena *arena)

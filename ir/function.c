@@ -180,8 +180,7 @@ static void print_const(const IrFnExpr *e, Str *out)
     if (e->type != ELEM_F32) {
         const char *suffix = e->type == ELEM_U32 ? "u" : "";
         bool lowest = e->num == -2147483648.0;
-        str_addf(out, lowest ? "(-2147483647 - 1)" : e->num < 0 ? "(%.0f%s)" : "%.0f%s", e->num,
-                 suffix);
+        str_addf(out, lowest ? "(-2147483647 - 1)" : e->num < 0 ? "(%.0f%s)" : "%.0f%s", e->num, suffix);
     } else {
         str_add(out, ir_c_number(out->arena, e->num, false));
     }
@@ -221,8 +220,7 @@ static void print_op(const IrFunction *f, const IrFnExpr *e, bool bare, Str *out
 static void print_cast(const IrFunction *f, const IrFnExpr *e, Str *out)
 {
     bool from_float = e->a->type == ELEM_F32;
-    bool sign = (e->a->type == ELEM_U32 && e->type == ELEM_I32) ||
-                (e->a->type == ELEM_I32 && e->type == ELEM_U32);
+    bool sign = (e->a->type == ELEM_U32 && e->type == ELEM_I32) || (e->a->type == ELEM_I32 && e->type == ELEM_U32);
     if (e->type == ELEM_BOOL) {
         str_add(out, "(");
         print_expr(f, e->a, false, out);

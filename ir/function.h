@@ -41,11 +41,11 @@ struct IrFnExpr {
 };
 
 typedef enum IrFnStmtKind {
-    IR_FN_SET,    /* var = a */
-    IR_FN_IF,     /* if a body else other */
-    IR_FN_WHILE,  /* while a body */
-    IR_FN_FOR,    /* var from a to b, both included: body does not assign var */
-    IR_FN_RETURN  /* return a */
+    IR_FN_SET,   /* var = a */
+    IR_FN_IF,    /* if a body else other */
+    IR_FN_WHILE, /* while a body */
+    IR_FN_FOR,   /* var from a to b, both included: body does not assign var */
+    IR_FN_RETURN /* return a */
 } IrFnStmtKind;
 
 struct IrFnStmt {
@@ -68,7 +68,7 @@ struct IrFunction {
     Elem type;        /* of the result */
     int n_params;     /* the first of vars */
     Vec(IrFnVar) vars;
-    IrFnStmt *body;   /* every path ends in a return */
+    IrFnStmt *body; /* every path ends in a return */
 };
 
 IrFnExpr *ir_fn_const(IrGraph *g, double value, Elem type);

@@ -57,7 +57,8 @@ IrId ir_ids_of_column(const IrGraph *g, IrId table, int column)
     if (column == 0 || (pairs && column == 1)) {
         return ir_ids_of(g, node->of);
     }
-    const IrExprNode *e = !pairs && node->arg[FIRST + column - 1] != 0 ? ir_expr(g, node->arg[FIRST + column - 1]) : NULL;
+    const IrExprNode *e =
+        !pairs && node->arg[FIRST + column - 1] != 0 ? ir_expr(g, node->arg[FIRST + column - 1]) : NULL;
     return e != NULL && e->op == IR_X_EXTENT ? e->node : 0;
 }
 

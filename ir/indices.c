@@ -47,9 +47,8 @@ static const IrIndices *find(IrGraph *g, IrExpr e)
     const struct {
         IrExpr e;
         int bound;
-    } child[] = {{n->a, own},          {n->b, NO_INDEX},  {n->c, NO_INDEX},
-                 {n->channel, own},    {n->outside, own}, {n->where, own},
-                 {n->weight, own},     {n->nth, IR_COUNT_INDEX}};
+    } child[] = {{n->a, own},       {n->b, NO_INDEX}, {n->c, NO_INDEX}, {n->channel, own},
+                 {n->outside, own}, {n->where, own},  {n->weight, own}, {n->nth, IR_COUNT_INDEX}};
     IrIndices sum = {.known = true};
     if (n->op == IR_X_INDEX) {
         unite(g, &sum, &(IrIndices){.n = 1, .at = (int[]){(int)n->num}}, NO_INDEX);

@@ -52,21 +52,21 @@ typedef enum IrRank { IR_CONST, IR_HOST, IR_INDEX, IR_UNIFORM, IR_PIXEL, IR_RANK
 
 typedef enum IrExprOp {
     IR_X_NONE,
-    IR_X_CONST, /* num */
-    IR_X_PARAM, /* num = index of a parameter of the graph */
-    IR_X_EXTENT, /* num = axis, node = whose grid: its extent in pixels */
+    IR_X_CONST,     /* num */
+    IR_X_PARAM,     /* num = index of a parameter of the graph */
+    IR_X_EXTENT,    /* num = axis, node = whose grid: its extent in pixels */
     IR_X_PIXELSIZE, /* num = axis: the first input's pixel size in micrometres */
-    IR_X_LARGEST, /* node, an input: largest value of the type of its file; inf of floats */
-    IR_X_INDEX, /* num = unique number of a fold's index variable */
-    IR_X_COORD, /* num = axis: the current pixel's coordinate, i32 */
-    IR_X_VALUE, /* node, num = which of its values: a whole-image value, f64 */
-    IR_X_READ,  /* node at the current pixel plus a, b, c (x, y, z; 0 = no offset) */
-    IR_X_READAT, /* node at absolute a, b, c (x, y, z; 0 = the current coordinate) */
-    IR_X_LOOKUP, /* node is a vector; a = the index (a label); 0 outside */
-    IR_X_CAST,  /* a, to `type`; to an integer type: rounded to even and saturated to num = Elem */
-    IR_X_FOLD,  /* see IrFold */
-    IR_X_CALL,  /* num = index of a function of the graph; a = first of its arguments (IR_X_ARG) */
-    IR_X_ARG,   /* a = the value, b = next argument or 0 */
+    IR_X_LARGEST,   /* node, an input: largest value of the type of its file; inf of floats */
+    IR_X_INDEX,     /* num = unique number of a fold's index variable */
+    IR_X_COORD,     /* num = axis: the current pixel's coordinate, i32 */
+    IR_X_VALUE,     /* node, num = which of its values: a whole-image value, f64 */
+    IR_X_READ,      /* node at the current pixel plus a, b, c (x, y, z; 0 = no offset) */
+    IR_X_READAT,    /* node at absolute a, b, c (x, y, z; 0 = the current coordinate) */
+    IR_X_LOOKUP,    /* node is a vector; a = the index (a label); 0 outside */
+    IR_X_CAST,      /* a, to `type`; to an integer type: rounded to even and saturated to num = Elem */
+    IR_X_FOLD,      /* see IrFold */
+    IR_X_CALL,      /* num = index of a function of the graph; a = first of its arguments (IR_X_ARG) */
+    IR_X_ARG,       /* a = the value, b = next argument or 0 */
 #define E1(NAME, text, rule, f, i) IR_X_##NAME,
 #define E2(NAME, text, rule, f, i) IR_X_##NAME,
 #define E3(NAME, text, rule, f, i) IR_X_##NAME,
@@ -109,16 +109,17 @@ enum { IR_CHILDREN = 8 };
 
 typedef struct IrExprNode {
     IrExprOp op;
-    Elem type;   /* BOOL, I32, U32, F32 or F64 */
+    Elem type; /* BOOL, I32, U32, F32 or F64 */
     IrRank rank;
     bool integral; /* see ir_is_integral() */
     int depth;     /* 1 of a leaf */
-    IrId node;   /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
+    IrId node;     /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
     double num;
     union { /* what it is made of; 0: it has none of these */
         struct {
             IrExpr a, b, c;
-            IrExpr channel; /* READ, READAT: host or index expression, of READAT any: absolute channel; 0 = the current one */
+            IrExpr
+                channel; /* READ, READAT: host or index expression, of READAT any: absolute channel; 0 = the current one */
             IrExpr outside; /* READ, READAT: host expression: the value outside under IR_CONSTANT */
             IrExpr where;   /* FOLD: see there */
             IrExpr nth;     /* RANK: which one, fractions cut; evaluated with the count in IR_X_INDEX -1 */
@@ -162,20 +163,20 @@ enum { IR_MAX_IN = 41, IR_MAX_ARG = 10, IR_MAX_VALUES = 6 };
 typedef struct IrNode {
     IrOp op;
     IrKind kind;
-    Elem elem;         /* of the stored pixels; ELEM_FILE for inputs as the file has them, and for maps of such pixels
+    Elem elem;        /* of the stored pixels; ELEM_FILE for inputs as the file has them, and for maps of such pixels
                           that were only moved or chosen; `of` is the input then */
-    int grid;          /* index into the graph's grids; -1 for values and tables */
-    const char *name;  /* the user's name, or one made from the operator's; unique */
-    Span span;         /* the words it came from */
+    int grid;         /* index into the graph's grids; -1 for values and tables */
+    const char *name; /* the user's name, or one made from the operator's; unique */
+    Span span;        /* the words it came from */
     IrExpr in[IR_MAX_IN];   /* what it reads, per pixel; meaning per op in nodes.def */
     IrExpr arg[IR_MAX_ARG]; /* host expressions; meaning per op in nodes.def */
-    IrId of;           /* the node it belongs to (a vector's or table's labels); 0 none */
-    int loop;          /* the loop it is in; 0 none */
-    const char *text;  /* op-specific text (an input's axes, a measure's column names) */
-    bool dead;         /* killed; skipped by printing, verifying and everything else */
+    IrId of;                /* the node it belongs to (a vector's or table's labels); 0 none */
+    int loop;               /* the loop it is in; 0 none */
+    const char *text;       /* op-specific text (an input's axes, a measure's column names) */
+    bool dead;              /* killed; skipped by printing, verifying and everything else */
 } IrNode;
 
-typedef struct IrEnds {  /* of an index's range, fractions not yet cut; 0: not known */
+typedef struct IrEnds { /* of an index's range, fractions not yet cut; 0: not known */
     IrExpr lo, hi;
 } IrEnds;
 
@@ -246,8 +247,8 @@ typedef struct IrBound {
     const char *what; /* "'q' of 'percentile'" */
     const char *must; /* "in 0 .. 100" */
     IrExpr value;
-    double lo, hi;    /* both included, unless */
-    bool above;       /* it must be above lo */
+    double lo, hi; /* both included, unless */
+    bool above;    /* it must be above lo */
     Span span;
 } IrBound;
 
@@ -267,23 +268,23 @@ typedef struct IrGraph { /* what is added here, ir/clone.c copies */
     Arena *arena;
     const char *name; /* of the pipeline: the file's stem */
     const Source *source;
-    Vec(IrNode) nodes;       /* [0] is unused */
-    Vec(IrExprNode) exprs;   /* [0] is unused */
+    Vec(IrNode) nodes;     /* [0] is unused */
+    Vec(IrExprNode) exprs; /* [0] is unused */
     Vec(IrGrid) grids;
     Vec(IrParam) params;
-    Vec(IrLoop) loops;       /* [0] is unused */
+    Vec(IrLoop) loops; /* [0] is unused */
     Vec(IrOutput) outputs;
     Vec(IrNote) notes;
     Vec(IrBound) bounds;
     Vec(IrEqual) equals;
     Vec(IrFunction *) functions;
-    int next_index;          /* for index variables */
-    Vec(IrEnds) ends;        /* by index variable, as far as they are known before the fold is made */
-    uint32_t *hash;          /* of expressions: open addressing */
+    int next_index;   /* for index variables */
+    Vec(IrEnds) ends; /* by index variable, as far as they are known before the fold is made */
+    uint32_t *hash;   /* of expressions: open addressing */
     int hash_cap;
-    struct IrScratch *scratch; /* of walks (ir/walk.c) */
+    struct IrScratch *scratch;            /* of walks (ir/walk.c) */
     Vec(struct IrIndices *) free_indices; /* by expression, as far as asked for (ir/indices.c) */
-    struct IrNames *names;     /* of nodes (ir/node_names.c) */
+    struct IrNames *names;                /* of nodes (ir/node_names.c) */
 } IrGraph;
 
 /* ---- building (ir/build.c) ------------------------------------------------------------- */
@@ -337,7 +338,7 @@ void ir_join(const IrGraph *g, IrExprNode *fold);
 /* Interns an expression as given; type and rank must be set.  The functions below set them. */
 IrExpr ir_intern(IrGraph *g, IrExprNode e);
 
-IrExpr ir_const(IrGraph *g, double value);          /* f64, rank CONST */
+IrExpr ir_const(IrGraph *g, double value); /* f64, rank CONST */
 IrExpr ir_const_typed(IrGraph *g, double value, Elem type);
 IrExpr ir_param(IrGraph *g, int param);
 IrExpr ir_extent(IrGraph *g, IrId node, int axis);
@@ -349,10 +350,8 @@ IrExpr ir_value(IrGraph *g, IrId node, int which);
 /* node at the current pixel; f32, bool, i32 or u32 by the node's element type (see ir_read_type) */
 IrExpr ir_read(IrGraph *g, IrId node);
 /* node at offsets (0 = none) under a border */
-IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel,
-                      IrBorder border, IrExpr outside);
-IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel,
-                  IrBorder border, IrExpr outside);
+IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, IrBorder border, IrExpr outside);
+IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border, IrExpr outside);
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index);
 /* e converted to an arithmetic type; e itself when it has it already */
 IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type);
@@ -365,8 +364,8 @@ IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a);
 IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b);
 IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c);
 /* `innermost`: what sorts does not go on with a fold in its body, which is one of its own: a median of medians. */
-IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth,
-               bool innermost, IrExpr body);
+IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth, bool innermost,
+               IrExpr body);
 /* The sum of weight times body, by parts: weight is an index expression, body a float. */
 IrExpr ir_blend(IrGraph *g, int index, IrExpr lo, IrExpr hi, IrExpr weight, IrExpr body);
 IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n);
@@ -387,8 +386,7 @@ typedef IrExpr (*IrRewrite)(IrGraph *g, IrExpr e, void *ctx);
 /* Rebuilds e bottom-up: children first, then `visit` on the rebuilt expression. */
 IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx);
 /* Calls visit on e and everything below it, children first, each once. */
-void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx),
-             void *ctx);
+void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx), void *ctx);
 
 /*
  * Which expressions a walk has passed that looks at one again in each fold around it, and where it is shared.

@@ -12,8 +12,7 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
     Walk *w = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_FOLD && n->rank == IR_PIXEL) {
-        w->refused = w->refused || w->found->fold != 0 || n->where != 0 || n->flat ||
-                     ir_sorts(n);
+        w->refused = w->refused || w->found->fold != 0 || n->where != 0 || n->flat || ir_sorts(n);
         w->found->fold = e;
     }
     w->refused = w->refused || n->op == IR_X_READAT;

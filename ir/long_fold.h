@@ -10,8 +10,8 @@ enum { IR_LONG_READS = 2 };
 
 typedef struct IrLongFold {
     IrExpr fold;
-    int axis;                    /* IR_AX_X, Y or Z */
-    IrExpr read[IR_LONG_READS];  /* in it: each `node[axis = index]` and nowhere else */
+    int axis;                   /* IR_AX_X, Y or Z */
+    IrExpr read[IR_LONG_READS]; /* in it: each `node[axis = index]` and nowhere else */
     int n_reads;
 } IrLongFold;
 

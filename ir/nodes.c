@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#define N(NAME, text, kind, inputs, arguments, what)                                               \
-    [IR_##NAME] = {text, inputs, arguments, what, IR_K_##kind},
+#define N(NAME, text, kind, inputs, arguments, what) [IR_##NAME] = {text, inputs, arguments, what, IR_K_##kind},
 static const IrOpInfo INFO[IR_OPS] = {
     [IR_NONE] = {"none", "", "", "", IR_K_IMAGE},
 #include "nodes.def"

@@ -12,7 +12,7 @@ typedef enum IrOp {
 
 typedef struct IrOpInfo {
     const char *name, *inputs, *arguments, *what; /* the columns of nodes.def */
-    int kind; /* IrKind */
+    int kind;                                     /* IrKind */
 } IrOpInfo;
 
 /* The row of an op; never NULL. */

@@ -85,8 +85,8 @@ static Known either(Walk *w, Known a, Known b)
     }
     Known one = a.is == NUMBER ? b : a;
     const Known *other = a.is == NUMBER ? &a : &b;
-    const bool same = other->is == NUMBER ? holds(w, &one, other)
-                                          : one.p.elem == other->p.elem && one.p.file == other->p.file;
+    const bool same =
+        other->is == NUMBER ? holds(w, &one, other) : one.p.elem == other->p.elem && one.p.file == other->p.file;
     one.p = same ? one.p : (IrPixels){.elem = ELEM_NONE};
     one.p.whole = whole;
     return one;

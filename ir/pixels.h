@@ -8,10 +8,11 @@
 #include "ir.h"
 
 typedef struct IrPixels {
-    Elem elem;    /* the type of pixels that were only moved or chosen: one that was declared or converted to, or
+    Elem elem; /* the type of pixels that were only moved or chosen: one that was declared or converted to, or
                      ELEM_FILE: that of the file of input `file`; ELEM_NONE: they are computed */
     IrId file;
-    IrExpr whole; /* a truth that the host knows: they are whole numbers (or NaN or infinite, where whole ones left f32) */
+    IrExpr
+        whole; /* a truth that the host knows: they are whole numbers (or NaN or infinite, where whole ones left f32) */
 } IrPixels;
 
 /* Of a pixel or whole-image expression.  What a loop carries is known once the loop is complete. */

@@ -162,8 +162,7 @@ static void print_call(const Printer *p, const IrExprNode *n)
 
 static void print_cast(const Printer *p, const IrExprNode *n)
 {
-    str_addf(p->out, "%s%s(", n->num != 0 ? "sat_" : "",
-             elem_name(n->num != 0 ? (Elem)n->num : n->type));
+    str_addf(p->out, "%s%s(", n->num != 0 ? "sat_" : "", elem_name(n->num != 0 ? (Elem)n->num : n->type));
     expression(p, n->a);
     str_add(p->out, ")");
 }
@@ -377,8 +376,8 @@ static void print_place(Printer *p, Span span)
     if (span.source != NULL) {
         int line, column;
         span_line_column(span, &line, &column);
-        str_addf(p->out, " at %d:%d:%d+%d", (int)(lines_of(p, span.source) - p->sources.at), line,
-                 column, span.end - span.begin);
+        str_addf(p->out, " at %d:%d:%d+%d", (int)(lines_of(p, span.source) - p->sources.at), line, column,
+                 span.end - span.begin);
     }
     str_add(p->out, "\n");
 }
@@ -407,9 +406,7 @@ static void fn_expression(const IrFunction *f, const IrFnExpr *e, Str *out)
         word(e->callee->name, out);
         str_add(out, "(");
     }
-    int n = e->kind == IR_FN_CALL ? e->callee->n_params
-            : e->kind == IR_FN_OP ? ir_expr_op_arity(e->op)
-                                  : 1;
+    int n = e->kind == IR_FN_CALL ? e->callee->n_params : e->kind == IR_FN_OP ? ir_expr_op_arity(e->op) : 1;
     for (int i = 0; i < n; i++) {
         str_add(out, i > 0 ? ", " : "");
         fn_expression(f, e->kind == IR_FN_CALL ? e->args[i] : operand[i], out);
@@ -511,8 +508,7 @@ static void print_loop(Printer *p, int k)
 {
     const IrLoop *loop = &p->g->loops.at[k];
     str_addf(p->out, "loop %d in %d\n", k, loop->parent);
-    const Line lines[] = {
-        {"count", loop->count}, {"until", loop->until}, {"at_most", loop->at_most}};
+    const Line lines[] = {{"count", loop->count}, {"until", loop->until}, {"at_most", loop->at_most}};
     print_lines(p, lines, 3);
     for (int i = 0; i < loop->carries.n; i++) {
         const IrCarry *c = &loop->carries.at[i];
@@ -583,8 +579,7 @@ static void print_output(Printer *p, const IrOutput *o)
     Line lines[1 + 12] = {{"value", o->value}};
     for (int i = 0; i < 12 && o->place.moved; i++) {
         lines[1 + i].e = o->place.of[i / 4][i % 4];
-        snprintf(lines[1 + i].label, sizeof lines[1].label, "place %s %s", AXIS[i / 4],
-                 i % 4 < 3 ? AXIS[i % 4] : "1");
+        snprintf(lines[1 + i].label, sizeof lines[1].label, "place %s %s", AXIS[i / 4], i % 4 < 3 ? AXIS[i % 4] : "1");
     }
     print_lines(p, lines, 1 + 12);
 }
@@ -687,15 +682,13 @@ static void dot_edge(IrGraph *g, IrId from, const IrReach *r, Str *out)
 
 void ir_print_dot(IrGraph *g, Str *out)
 {
-    str_addf(out, "digraph %s {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n",
-             g->name);
+    str_addf(out, "digraph %s {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n", g->name);
     for (IrId i = 1; i < (IrId)g->nodes.n; i++) {
         if (ir_node(g, i)->dead) {
             continue;
         }
-        str_addf(out, "  n%u [label=\"%s\\n%s %s\"%s];\n", i, ir_node(g, i)->name,
-                 ir_op_info(ir_node(g, i)->op)->name, elem_name(ir_node(g, i)->elem),
-                 ir_op_is_primitive(ir_node(g, i)->op) ? ", style=rounded" : "");
+        str_addf(out, "  n%u [label=\"%s\\n%s %s\"%s];\n", i, ir_node(g, i)->name, ir_op_info(ir_node(g, i)->op)->name,
+                 elem_name(ir_node(g, i)->elem), ir_op_is_primitive(ir_node(g, i)->op) ? ", style=rounded" : "");
         for (int k = 0; k < IR_MAX_IN; k++) {
             IrFootprint fp = ir_footprint(g, ir_node(g, i)->in[k]);
             for (int r = 0; r < fp.reach.n; r++) {
@@ -708,8 +701,8 @@ void ir_print_dot(IrGraph *g, Str *out)
     }
     for (int i = 0; i < g->outputs.n; i++) {
         if (g->outputs.at[i].node != 0) {
-            str_addf(out, "  out%d [label=\"%s.%s\", shape=note];\n  n%u -> out%d;\n", i,
-                     g->outputs.at[i].name, g->outputs.at[i].format, g->outputs.at[i].node, i);
+            str_addf(out, "  out%d [label=\"%s.%s\", shape=note];\n  n%u -> out%d;\n", i, g->outputs.at[i].name,
+                     g->outputs.at[i].format, g->outputs.at[i].node, i);
         }
     }
     str_add(out, "}\n");

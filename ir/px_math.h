@@ -169,8 +169,7 @@ static inline float px_exp(float x)
     p = px_fma(r, p, 0.5f);
     float e = 1.0f + px_fma(r * r, p, r);
     PxU32 above = px_bits(shifted) - (0x4b400000u - 320u), half_above = above >> 1;
-    float y = e * px_from_bits((half_above - 33u) << 23) *
-              px_from_bits((above - half_above - 33u) << 23);
+    float y = e * px_from_bits((half_above - 33u) << 23) * px_from_bits((above - half_above - 33u) << 23);
     return x != x ? px_nan() : y;
 }
 

@@ -23,55 +23,53 @@
  * These are written once in a macro that makes the float and the double form.  OpenCL C picks
  * the form by overloading, C by _Generic.
  */
-#define PX_SATURATE(NAME, RESULT, FLOAT, RINT, LOWEST, HIGHEST)                                    \
-    static inline PX_OVERLOAD RESULT NAME(FLOAT x)                                                 \
-    {                                                                                              \
-        FLOAT r = RINT(x);                                                                         \
-        if (r != r) {                                                                              \
-            return 0;                                                                              \
-        }                                                                                          \
-        if (r <= (FLOAT)(LOWEST)) {                                                                \
-            return LOWEST;                                                                         \
-        }                                                                                          \
-        return r >= (FLOAT)(HIGHEST) ? (RESULT)(HIGHEST) : (RESULT)r;                              \
+#define PX_SATURATE(NAME, RESULT, FLOAT, RINT, LOWEST, HIGHEST)       \
+    static inline PX_OVERLOAD RESULT NAME(FLOAT x)                    \
+    {                                                                 \
+        FLOAT r = RINT(x);                                            \
+        if (r != r) {                                                 \
+            return 0;                                                 \
+        }                                                             \
+        if (r <= (FLOAT)(LOWEST)) {                                   \
+            return LOWEST;                                            \
+        }                                                             \
+        return r >= (FLOAT)(HIGHEST) ? (RESULT)(HIGHEST) : (RESULT)r; \
     }
 
-#define PX_FORMS(FLOAT, RINT, MIN, MAX, SIGN, U8, U16, I16, I32, U32)                              \
-    static inline PX_OVERLOAD FLOAT MIN(FLOAT a, FLOAT b)                                          \
-    {                                                                                              \
-        return a < b || a != a ? a : b;                                                            \
-    }                                                                                              \
-    static inline PX_OVERLOAD FLOAT MAX(FLOAT a, FLOAT b)                                          \
-    {                                                                                              \
-        return a > b || a != a ? a : b;                                                            \
-    }                                                                                              \
-    static inline PX_OVERLOAD FLOAT SIGN(FLOAT x)                                                  \
-    {                                                                                              \
-        return x != x ? x : (FLOAT)((x > 0) - (x < 0));                                            \
-    }                                                                                              \
-    PX_SATURATE(U8, int, FLOAT, RINT, 0, 255)                                                      \
-    PX_SATURATE(U16, int, FLOAT, RINT, 0, 65535)                                                   \
-    PX_SATURATE(I16, int, FLOAT, RINT, -32768, 32767)                                              \
-    PX_SATURATE(I32, int, FLOAT, RINT, -2147483647 - 1, 2147483647)                                \
+#define PX_FORMS(FLOAT, RINT, MIN, MAX, SIGN, U8, U16, I16, I32, U32) \
+    static inline PX_OVERLOAD FLOAT MIN(FLOAT a, FLOAT b)             \
+    {                                                                 \
+        return a < b || a != a ? a : b;                               \
+    }                                                                 \
+    static inline PX_OVERLOAD FLOAT MAX(FLOAT a, FLOAT b)             \
+    {                                                                 \
+        return a > b || a != a ? a : b;                               \
+    }                                                                 \
+    static inline PX_OVERLOAD FLOAT SIGN(FLOAT x)                     \
+    {                                                                 \
+        return x != x ? x : (FLOAT)((x > 0) - (x < 0));               \
+    }                                                                 \
+    PX_SATURATE(U8, int, FLOAT, RINT, 0, 255)                         \
+    PX_SATURATE(U16, int, FLOAT, RINT, 0, 65535)                      \
+    PX_SATURATE(I16, int, FLOAT, RINT, -32768, 32767)                 \
+    PX_SATURATE(I32, int, FLOAT, RINT, -2147483647 - 1, 2147483647)   \
     PX_SATURATE(U32, PxU32, FLOAT, RINT, 0, 4294967295u)
 
 #ifdef PX_OPENCL
 
 #define PX_OVERLOAD __attribute__((overloadable))
-PX_FORMS(float, rint, px_min, px_max, px_sign, px_round_u8, px_round_u16, px_round_i16,
-         px_round_i32, px_round_u32)
+PX_FORMS(float, rint, px_min, px_max, px_sign, px_round_u8, px_round_u16, px_round_i16, px_round_i32, px_round_u32)
 #ifdef cl_khr_fp64
-PX_FORMS(double, rint, px_min, px_max, px_sign, px_round_u8, px_round_u16, px_round_i16,
-         px_round_i32, px_round_u32)
+PX_FORMS(double, rint, px_min, px_max, px_sign, px_round_u8, px_round_u16, px_round_i16, px_round_i32, px_round_u32)
 #endif
 
 #else
 
 #define PX_OVERLOAD
-PX_FORMS(float, rintf, px_min_f32, px_max_f32, px_sign_f32, px_round_u8_f32, px_round_u16_f32,
-         px_round_i16_f32, px_round_i32_f32, px_round_u32_f32)
-PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_round_u16_f64,
-         px_round_i16_f64, px_round_i32_f64, px_round_u32_f64)
+PX_FORMS(float, rintf, px_min_f32, px_max_f32, px_sign_f32, px_round_u8_f32, px_round_u16_f32, px_round_i16_f32,
+         px_round_i32_f32, px_round_u32_f32)
+PX_FORMS(double, rint, px_min_f64, px_max_f64, px_sign_f64, px_round_u8_f64, px_round_u16_f64, px_round_i16_f64,
+         px_round_i32_f64, px_round_u32_f64)
 #define PX_PICK(x, name) _Generic((x), double : name##_f64, default : name##_f32)
 #define px_min(a, b) PX_PICK((a) + (b), px_min)(a, b)
 #define px_max(a, b) PX_PICK((a) + (b), px_max)(a, b)
@@ -213,8 +211,7 @@ static inline PX_OVERLOAD PxU32 PX_SIGNUM_U32(PxU32 a)
 #define PX_FLOORDIV_U32 px_floordiv_u32
 #define PX_MOD_I32 px_mod_i32
 #define PX_MOD_U32 px_mod_u32
-#define px_floordiv(a, b)                                                                          \
-    _Generic((a) + (b), PxU32 : px_floordiv_u32, default : px_floordiv_i32)(a, b)
+#define px_floordiv(a, b) _Generic((a) + (b), PxU32 : px_floordiv_u32, default : px_floordiv_i32)(a, b)
 #define px_mod(a, b) _Generic((a) + (b), PxU32 : px_mod_u32, default : px_mod_i32)(a, b)
 #endif
 

@@ -153,9 +153,9 @@ static IrExpr default_of(IrGraph *g, IrExpr e, void *ctx)
 {
     const double *pixel_size = ctx;
     const IrExprNode n = *ir_expr(g, e);
-    return n.op == IR_X_PARAM                             ? ir_const(g, g->params.at[(int)n.num].value)
+    return n.op == IR_X_PARAM                              ? ir_const(g, g->params.at[(int)n.num].value)
            : n.op == IR_X_PIXELSIZE && !isnan(*pixel_size) ? ir_const(g, *pixel_size)
-                                                          : ir_made_anew(g, e);
+                                                           : ir_made_anew(g, e);
 }
 
 bool ir_default(IrGraph *g, IrExpr e, double pixel_size, double *value)

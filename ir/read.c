@@ -349,11 +349,11 @@ static const struct Part {
     bool tail; /* read the second time */
     void (*read)(Reader *r);
 } PARTS[] = {
-    {"graph", true, false, read_title},        {"source", true, false, read_source},
-    {"param", true, false, read_param},       {"function", true, false, read_function},
-    {"grid", false, true, read_grid},         {"loop", false, true, read_loop},
-    {"%", true, true, read_node},             {"output", false, true, read_output},
-    {"note", false, true, read_note},         {"bound", false, true, read_bound},
+    {"graph", true, false, read_title}, {"source", true, false, read_source},
+    {"param", true, false, read_param}, {"function", true, false, read_function},
+    {"grid", false, true, read_grid},   {"loop", false, true, read_loop},
+    {"%", true, true, read_node},       {"output", false, true, read_output},
+    {"note", false, true, read_note},   {"bound", false, true, read_bound},
     {"equal", false, true, read_equal},
 };
 enum { N_PARTS = sizeof PARTS / sizeof *PARTS };

@@ -64,8 +64,7 @@ static IrFnExpr *fn_operator(FnReader *x, const char *word)
     if (!read_ok(r)) {
         return NULL;
     }
-    return cast ? ir_fn_cast(r->g, operand[0], type)
-                : ir_fn_op(r->g, op, operand[0], operand[1], operand[2]);
+    return cast ? ir_fn_cast(r->g, operand[0], type) : ir_fn_op(r->g, op, operand[0], operand[1], operand[2]);
 }
 
 /* Functions have no f64. */
@@ -146,8 +145,7 @@ static bool returns(const IrFnStmt *s)
     while (s != NULL && s->next != NULL) {
         s = s->next;
     }
-    return s != NULL && (s->kind == IR_FN_RETURN ||
-                         (s->kind == IR_FN_IF && returns(s->body) && returns(s->other)));
+    return s != NULL && (s->kind == IR_FN_RETURN || (s->kind == IR_FN_IF && returns(s->body) && returns(s->other)));
 }
 
 static IrFnStmt *fn_statement(FnReader *x)
@@ -165,9 +163,7 @@ static IrFnStmt *fn_statement(FnReader *x)
         read_expect(r, s->kind == IR_FN_SET ? "=" : "in");
     }
     bool assigns = s->kind == IR_FN_SET || s->kind == IR_FN_FOR;
-    Elem type = assigns && read_ok(r)          ? x->f->vars.at[s->var].type
-                : s->kind == IR_FN_RETURN ? x->f->type
-                                          : ELEM_BOOL;
+    Elem type = assigns && read_ok(r) ? x->f->vars.at[s->var].type : s->kind == IR_FN_RETURN ? x->f->type : ELEM_BOOL;
     s->a = fn_typed(x, type);
     if (s->kind == IR_FN_FOR) {
         read_expect(r, "..");

@@ -212,8 +212,8 @@ Elem read_arithmetic(Reader *r)
 {
     const char *from = r->p;
     Elem type = read_elem(r);
-    if (type != ELEM_BOOL && type != ELEM_I32 && type != ELEM_U32 && type != ELEM_F32 &&
-        type != ELEM_F64 && read_ok(r)) {
+    if (type != ELEM_BOOL && type != ELEM_I32 && type != ELEM_U32 && type != ELEM_F32 && type != ELEM_F64 &&
+        read_ok(r)) {
         r->p = from;
         read_fail(r, "expected %s", "bool, i32, u32, f32 or f64");
     }

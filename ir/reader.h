@@ -29,10 +29,10 @@ typedef struct Reader {
     const char *p;
     Err *err;
     int nested;
-    bool heads;            /* the first time through */
+    bool heads; /* the first time through */
     Vec(const Source *) sources;
-    Vec(int) place;        /* by node: where its head begins */
-    Vec(IrExpr) parts;     /* t1, t2 ... of the node being read; [0] is unused */
+    Vec(int) place;    /* by node: where its head begins */
+    Vec(IrExpr) parts; /* t1, t2 ... of the node being read; [0] is unused */
 } Reader;
 
 /* ---- words (read_words.c) ---- */

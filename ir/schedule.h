@@ -29,10 +29,10 @@ typedef enum IrShape { IR_SHAPE_DIRECT, IR_SHAPE_ROWS, IR_SHAPE_LONG } IrShape;
 typedef struct IrStep {
     IrStepKind kind;
     IrShape shape;
-    int march;           /* IR_AX_Y or IR_AX_Z; LONG: the axis of the fold */
-    Vec(IrId) stages;    /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */
-    int loop;            /* LOOP, END: which; else the loop it is in */
-    int strip;           /* KERNEL: rows of its strips, where the order of additions of a sum that it
+    int march;        /* IR_AX_Y or IR_AX_Z; LONG: the axis of the fold */
+    Vec(IrId) stages; /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */
+    int loop;         /* LOOP, END: which; else the loop it is in */
+    int strip;        /* KERNEL: rows of its strips, where the order of additions of a sum that it
                             takes on the way asks for them; 0: any */
 } IrStep;
 
@@ -43,7 +43,7 @@ typedef struct IrRemark {
         IR_EDGE_INLINE,
         IR_EDGE_LOCAL,
         IR_EDGE_GLOBAL,
-        IR_EDGE_SHARED,  /* `from` is read once for `to` and for another stage of its kernel */
+        IR_EDGE_SHARED,    /* `from` is read once for `to` and for another stage of its kernel */
         IR_EDGE_ON_THE_WAY /* `to` reduces what the kernel of `from` has in registers */
     } state;
     const char *why;

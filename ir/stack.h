@@ -21,7 +21,7 @@ typedef struct IrStack {
     IrExpr n;      /* host expression */
     int indices, index[IR_STACK_INDICES];
     IrExpr at[IR_STACK_INDICES]; /* the value of each index at a pixel of the stack, i32 */
-    IrExpr channel; /* in the fold: the channel of its indices */
+    IrExpr channel;              /* in the fold: the channel of its indices */
 } IrStack;
 
 /* The stack for an expression e that `root` computes over the grid `domain`, for the indices that are free in e.

@@ -62,15 +62,14 @@ static void check_read(Check *c, const IrExprNode *n)
     require(c, !pixels || kind <= IR_K_LABELS, "reads pixels of something that is not an image");
     require(c, n->op != IR_X_VALUE || kind == IR_K_VALUE || kind == IR_K_LABELS,
             "takes a value of something that has none");
-    require(c, n->op != IR_X_LOOKUP || kind == IR_K_VECTOR,
-            "looks up in something that is not a vector");
-    require(c, n->op != IR_X_LOOKUP || type_of(c, n->a) == ELEM_U32,
-            "looks up with an index that is not u32");
+    require(c, n->op != IR_X_LOOKUP || kind == IR_K_VECTOR, "looks up in something that is not a vector");
+    require(c, n->op != IR_X_LOOKUP || type_of(c, n->a) == ELEM_U32, "looks up with an index that is not u32");
     const IrExpr offset[3] = {n->a, n->b, n->c};
     for (int i = 0; n->op == IR_X_READ && i < 3; i++) {
         require(c, rank_of(c, offset[i]) <= IR_INDEX, "has an offset that the host cannot compute");
     }
-    require(c, rank_of(c, n->channel) <= IR_INDEX || n->op == IR_X_READAT, "has a channel that the host cannot compute");
+    require(c, rank_of(c, n->channel) <= IR_INDEX || n->op == IR_X_READAT,
+            "has a channel that the host cannot compute");
     require(c, rank_of(c, n->outside) <= IR_INDEX, "has a border that the host cannot compute");
     require(c, (n->border == IR_CONSTANT) == (n->outside != 0) || !pixels,
             "has a value outside without the border `constant`, or the other way round");
@@ -78,8 +77,7 @@ static void check_read(Check *c, const IrExprNode *n)
 
 static void check_fold(Check *c, const IrExprNode *n)
 {
-    require(c, rank_of(c, n->b) <= IR_INDEX && rank_of(c, n->c) <= IR_INDEX &&
-                   rank_of(c, n->where) <= IR_INDEX,
+    require(c, rank_of(c, n->b) <= IR_INDEX && rank_of(c, n->c) <= IR_INDEX && rank_of(c, n->where) <= IR_INDEX,
             "has a fold with bounds that the host cannot compute");
     bool truth = n->fold == IR_FOLD_ANY || n->fold == IR_FOLD_ALL;
     require(c, truth == (type_of(c, n->a) == ELEM_BOOL),
@@ -115,8 +113,7 @@ static void check_operands(Check *c, const IrExprNode *n)
     }
     require(c, !select || type_of(c, n->a) == ELEM_BOOL, "selects by a number");
     require(c, rule != IR_RULE_LOGIC || type == ELEM_BOOL, "combines numbers as truth values");
-    require(c, (rule != IR_RULE_FLOAT && rule != IR_RULE_TEST) || floats,
-            "applies an operator of floats to integers");
+    require(c, (rule != IR_RULE_FLOAT && rule != IR_RULE_TEST) || floats, "applies an operator of floats to integers");
     require(c, (rule != IR_RULE_ARITH && rule != IR_RULE_COMPARE) || type != ELEM_BOOL,
             "does arithmetic on truth values");
 }
@@ -218,22 +215,15 @@ static void check_owner(Check *c, const IrNode *n)
     static const struct {
         IrOp op;
         IrKind of;
-    } OWNERS[] = {{IR_THRESHOLD, IR_K_VECTOR},
-                  {IR_PERLABEL, IR_K_LABELS},
-                  {IR_MEASURE, IR_K_LABELS},
-                  {IR_COLUMN, IR_K_LABELS},
-                  {IR_POINTS, IR_K_LABELS},
-                  {IR_NEAR, IR_K_LABELS},
-                  {IR_NEAR_PAIRS, IR_K_LABELS},
-                  {IR_IDS, IR_K_LABELS},
-                  {IR_HULL, IR_K_LABELS}};
+    } OWNERS[] = {{IR_THRESHOLD, IR_K_VECTOR},  {IR_PERLABEL, IR_K_LABELS}, {IR_MEASURE, IR_K_LABELS},
+                  {IR_COLUMN, IR_K_LABELS},     {IR_POINTS, IR_K_LABELS},   {IR_NEAR, IR_K_LABELS},
+                  {IR_NEAR_PAIRS, IR_K_LABELS}, {IR_IDS, IR_K_LABELS},      {IR_HULL, IR_K_LABELS}};
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
         require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),
                 "does not belong to what its operation works on");
     }
     require(c, n->of == 0 || !ir_node(c->g, n->of)->dead, "belongs to a dead node");
-    require(c, n->of < c->node || ir_node(c->g, n->of)->op == IR_CARRY,
-            "belongs to a node that comes later");
+    require(c, n->of < c->node || ir_node(c->g, n->of)->op == IR_CARRY, "belongs to a node that comes later");
     require(c, n->loop == 0 || n->loop < c->g->loops.n, "is in a loop that does not exist");
     bool columns = n->op == IR_MEASURE || n->op == IR_COLUMN || n->op == IR_NEAR_PAIRS;
     bool text = n->op == IR_INPUT || columns, may = n->op == IR_WINDOW_RANK;
@@ -280,10 +270,10 @@ static void check_cells(Check *c, const IrNode *n)
 /* What the texts of nodes say. */
 static void check_text(Check *c, const IrNode *n)
 {
-    static void (*const CHECKS[IR_OPS])(Check *c, const IrNode *n) = {[IR_INPUT] = check_axes,
-                                                                     [IR_MEASURE] = check_columns,
-                                                                     [IR_COLUMN] = check_columns,
-                                                                     [IR_WINDOW_RANK] = check_cells};
+    static void (*const CHECKS[IR_OPS])(Check * c, const IrNode *n) = {[IR_INPUT] = check_axes,
+                                                                       [IR_MEASURE] = check_columns,
+                                                                       [IR_COLUMN] = check_columns,
+                                                                       [IR_WINDOW_RANK] = check_cells};
     if (CHECKS[n->op] != NULL && (n->text != NULL || n->op == IR_WINDOW_RANK)) {
         CHECKS[n->op](c, n);
     }
@@ -382,8 +372,7 @@ static void check_carry(Check *c, int loop, const IrCarry *carry)
     }
     require(c, to->op == IR_CARRY && to->loop == loop, "carries a node that is not its own");
     require(c, !first->dead && !next->dead, "carries a dead node");
-    require(c, first->kind == to->kind && next->kind == to->kind && first->grid == to->grid &&
-                   next->grid == to->grid,
+    require(c, first->kind == to->kind && next->kind == to->kind && first->grid == to->grid && next->grid == to->grid,
             "carries things of different kinds");
 }
 
@@ -391,8 +380,7 @@ static void check_loop(Check *c, int k)
 {
     const IrLoop *loop = &c->g->loops.at[k];
     require(c, loop->parent < k, "is inside a later loop");
-    require(c, loop->carries.n == 0 || loop->count != 0 || (loop->until != 0 && loop->at_most != 0),
-            "has no end");
+    require(c, loop->carries.n == 0 || loop->count != 0 || (loop->until != 0 && loop->at_most != 0), "has no end");
     check_tree(c, loop->count, IR_HOST);
     check_tree(c, loop->until, IR_UNIFORM);
     check_tree(c, loop->at_most, IR_HOST);
@@ -438,8 +426,9 @@ void ir_verify_report(const IrGraph *g, Str *out)
         if (!ir_node(g, c.node)->dead) {
             c.subject = arena_printf(g->arena, "%%%u %s", c.node, ir_node(g, c.node)->name);
             check_node(&c);
-            require(&c, ir_node(g, c.node)->op != IR_CARRY || ir_node(g, c.node)->loop >= g->loops.n ||
-                            has_carry(g, c.node),
+            require(&c,
+                    ir_node(g, c.node)->op != IR_CARRY || ir_node(g, c.node)->loop >= g->loops.n ||
+                        has_carry(g, c.node),
                     "is carried by no loop");
         }
     }

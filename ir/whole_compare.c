@@ -16,11 +16,7 @@
 /* The comparison with the operands the other way round. */
 static IrExprOp mirrored(IrExprOp op)
 {
-    return op == IR_X_LT   ? IR_X_GT
-           : op == IR_X_LE ? IR_X_GE
-           : op == IR_X_GT ? IR_X_LT
-           : op == IR_X_GE ? IR_X_LE
-                           : op;
+    return op == IR_X_LT ? IR_X_GT : op == IR_X_LE ? IR_X_GE : op == IR_X_GT ? IR_X_LT : op == IR_X_GE ? IR_X_LE : op;
 }
 
 static bool is_whole_pixel(const IrGraph *g, IrExpr e)

@@ -9,16 +9,16 @@
 #include "../ir/range.h"
 
 enum {
-    PIXELS = 4,          /* of a work-item */
-    FOLD_REGISTERS = 64, /* of a fold beside its open rows: rows of a turn, and what is on its way */
-    FILE_BYTES = 2,      /* a pixel of an input whose type the file decides */
-    UNKNOWN_ROUNDS = 8,  /* of a fold */
+    PIXELS = 4,               /* of a work-item */
+    FOLD_REGISTERS = 64,      /* of a fold beside its open rows: rows of a turn, and what is on its way */
+    FILE_BYTES = 2,           /* a pixel of an input whose type the file decides */
+    UNKNOWN_ROUNDS = 8,       /* of a fold */
     MIDDLING_PIXELS = 1 << 24 /* of an image: what a launch costs is spread over so many */
 };
 
 typedef struct Count {
     IrGraph *g;
-    IdMap counted; /* expressions */
+    IdMap counted;   /* expressions */
     Vec(double) ops; /* of each */
     CostStage *of;
 } Count;

@@ -11,8 +11,8 @@
 /* What one stage reads and does. */
 typedef struct CostStage {
     bool counted;
-    Vec(IrId) reads;     /* all nodes; images also in: */
-    Vec(IrId) moved;     /* those that are read at other pixels than the current one */
+    Vec(IrId) reads; /* all nodes; images also in: */
+    Vec(IrId) moved; /* those that are read at other pixels than the current one */
     double ops, halo, registers;
     bool known;
 } CostStage;
@@ -21,14 +21,14 @@ typedef struct Cost {
     IrGraph *g;
     const IrSchedule *s;
     double ops_a_byte, ops_a_launch; /* the latter for each pixel of an image of middling size */
-    CostStage *stages;   /* by node, counted when first asked for */
+    CostStage *stages;               /* by node, counted when first asked for */
 } Cost;
 
 typedef struct CostKernel {
-    double bytes, ops;   /* a pixel */
-    double halo;         /* rows (planes) computed in front of a strip */
-    double registers;    /* of a work-item, for the folds over rows */
-    bool known;          /* the reach of all folds is, or follows from the parameters' defaults */
+    double bytes, ops; /* a pixel */
+    double halo;       /* rows (planes) computed in front of a strip */
+    double registers;  /* of a work-item, for the folds over rows */
+    bool known;        /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
 
 Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s);

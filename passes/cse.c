@@ -18,9 +18,9 @@ static bool same_text(const char *p, const char *q)
 
 static bool is_same(const IrNode *p, const IrNode *q)
 {
-    return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->grid == q->grid &&
-           p->of == q->of && p->loop == q->loop && same_text(p->text, q->text) &&
-           memcmp(p->in, q->in, sizeof p->in) == 0 && memcmp(p->arg, q->arg, sizeof p->arg) == 0;
+    return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->grid == q->grid && p->of == q->of &&
+           p->loop == q->loop && same_text(p->text, q->text) && memcmp(p->in, q->in, sizeof p->in) == 0 &&
+           memcmp(p->arg, q->arg, sizeof p->arg) == 0;
 }
 
 static bool is_fixed(IrOp op)
@@ -30,8 +30,8 @@ static bool is_fixed(IrOp op)
 
 typedef struct Merge {
     IrGraph *g;
-    IrId *to;     /* by node: the equal one that takes its place; 0: itself */
-    IrId *first;  /* by hash: nodes, open addressing */
+    IrId *to;    /* by node: the equal one that takes its place; 0: itself */
+    IrId *first; /* by hash: nodes, open addressing */
     uint32_t mask;
 } Merge;
 

@@ -10,9 +10,10 @@
  */
 #include "epilogue.h"
 
-
 enum {
-    SUM = 1, SQUARES = 2, EXTREMES = 4, /* bits of what a reduction is wanted for */
+    SUM = 1,
+    SQUARES = 2,
+    EXTREMES = 4,    /* bits of what a reduction is wanted for */
     BLOCK_ROWS = 64, /* as in reference/ref.h */
     MOST_TAKEN = 16  /* by one kernel: each is an argument */
 };
@@ -74,8 +75,7 @@ void pass_choose_epilogues(Grouping *b)
         }
         IrStep *step = &s->steps.at[s->step[image]];
         double wanted;
-        if (step->kind != IR_STEP_KERNEL || step->shape != IR_SHAPE_ROWS ||
-            !ir_is_const(g, node->arg[0], &wanted)) {
+        if (step->kind != IR_STEP_KERNEL || step->shape != IR_SHAPE_ROWS || !ir_is_const(g, node->arg[0], &wanted)) {
             continue;
         }
         int *n = &taken[s->step[image]];

@@ -11,9 +11,9 @@
 
 typedef struct DeviceFigures {
     char name[128];
-    double copy_gb;  /* 10^9 bytes a second that a copy moves, read and written */
-    double giga_ops; /* 10^9 float operations a second */
-    double local_gb; /* 10^9 bytes a second from local memory */
+    double copy_gb;   /* 10^9 bytes a second that a copy moves, read and written */
+    double giga_ops;  /* 10^9 float operations a second */
+    double local_gb;  /* 10^9 bytes a second from local memory */
     double launch_us; /* of a kernel that does nothing, of many in a row */
 } DeviceFigures;
 

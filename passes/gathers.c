@@ -32,7 +32,7 @@ typedef struct Gathers {
     IrExpr root; /* which of its expressions */
     int domain;  /* the grid that it is computed over */
     Vec(Made) made;
-    bool found;  /* something to take apart */
+    bool found; /* something to take apart */
 } Gathers;
 
 /* Reads a map with the values of an expression over a grid. */

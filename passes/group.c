@@ -50,8 +50,8 @@ static void name_value_outputs(IrGraph *g)
         if (o->node != 0 || ir_expr(g, o->value)->op == IR_X_VALUE) {
             continue;
         }
-        IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .grid = -1,
-                       .name = o->name, .span = o->span};
+        IrNode node =
+            {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .grid = -1, .name = o->name, .span = o->span};
         node.in[0] = o->value;
         IrId id = ir_add_node(g, node);
         g->outputs.at[i].value = ir_value(g, id, 0);

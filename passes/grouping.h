@@ -21,12 +21,12 @@ typedef struct Grouping {
     IrSchedule *s;
     Cost cost;
     IrUses *uses;
-    int *users;             /* by node: see ir_count_users */
-    struct Form **form;     /* by node: how it can be computed in rows; NULL: not asked yet */
+    int *users;              /* by node: see ir_count_users */
+    struct Form **form;      /* by node: how it can be computed in rows; NULL: not asked yet */
     IrFootprint **footprint; /* by node: of its first expression; NULL: not asked yet */
-    int *loop_step;         /* by loop: the step that begins it */
-    int *first_remark;      /* by node: the first remark about an edge from it, plus one; 0 none */
-    Vec(int) next_remark;   /* by remark: the next one about the same node, plus one; 0 none */
+    int *loop_step;          /* by loop: the step that begins it */
+    int *first_remark;       /* by node: the first remark about an edge from it, plus one; 0 none */
+    Vec(int) next_remark;    /* by remark: the next one about the same node, plus one; 0 none */
 } Grouping;
 
 /* Of a schedule whose steps are made and not yet merged. */

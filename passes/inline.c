@@ -26,19 +26,19 @@
 
 enum {
     MAX_PRIMITIVE_TAPS = 4, /* a primitive's reader takes each from memory, mapped at the borders */
-    CHANNELS = 3 /* that a picture has: what none of them needs for itself is computed for each */
+    CHANNELS = 3            /* that a picture has: what none of them needs for itself is computed for each */
 };
 
 typedef struct Inlining {
     IrGraph *g;
     PassContext *cx;
     IrUses *uses;
-    IrId *into;     /* by node: the first of the readers that it was put into; 0: it stays */
-    IrExpr *value;  /* by node that was put into its readers: what they have instead of the read */
-    bool *touched;  /* by node: others were put into it, which its expressions do not show yet */
-    bool *folds;    /* by node: its expression has folds, also with what was put into it */
-    bool *renames;  /* by node that was put into its readers: some have folds, too */
-    int *depth;     /* by node: how deep its expressions are at most, with what was put into it */
+    IrId *into;    /* by node: the first of the readers that it was put into; 0: it stays */
+    IrExpr *value; /* by node that was put into its readers: what they have instead of the read */
+    bool *touched; /* by node: others were put into it, which its expressions do not show yet */
+    bool *folds;   /* by node: its expression has folds, also with what was put into it */
+    bool *renames; /* by node that was put into its readers: some have folds, too */
+    int *depth;    /* by node: how deep its expressions are at most, with what was put into it */
 } Inlining;
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
@@ -146,8 +146,7 @@ static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, co
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
         return "it is on the other side of a loop";
     }
-    if (ir_domain(g, consumer) != ir_node(g, p)->grid &&
-        !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
+    if (ir_domain(g, consumer) != ir_node(g, p)->grid && !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
         return "the reader has another grid";
     }
     if (wants_stored(g, consumer, p)) {
@@ -227,8 +226,8 @@ static Choice choose(Inlining *in, IrId p)
     double saved = own * (1 + readers) + from - from * readers;
     const DeviceFigures *figures = in->cx->figures != NULL ? in->cx->figures : figures_known(NULL);
     if (choice.blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > figures_repeated_ops(figures))) {
-        choice.blocked = saved < 0 ? "reading its inputs again would move more bytes"
-                                   : "it would be computed too often";
+        choice.blocked =
+            saved < 0 ? "reading its inputs again would move more bytes" : "it would be computed too often";
     }
     choice.bytes = choice.blocked != NULL ? own * 2 : saved / readers;
     return choice;

@@ -26,7 +26,7 @@
 enum {
     MOST_UNITS = 64, /* bits of a down-set; longer programs are ordered piece by piece */
     BEAM = 512,
-    FILE_BYTES = 2,  /* of a pixel whose type the file decides */
+    FILE_BYTES = 2, /* of a pixel whose type the file decides */
     BINS_BYTES = 1024
 };
 
@@ -38,18 +38,18 @@ static int beam = BEAM;
 typedef struct Unit {
     int begin, end;
     uint64_t needs;
-    double inside; /* the most that is there only while it runs */
-    double makes, keeps; /* bytes of what it makes, and of these of what is needed afterwards */
+    double inside;        /* the most that is there only while it runs */
+    double makes, keeps;  /* bytes of what it makes, and of these of what is needed afterwards */
     int places, n_places; /* among all of them */
-    Vec(int) buffers; /* those that it uses and that may go after it */
+    Vec(int) buffers;     /* those that it uses and that may go after it */
 } Unit;
 
 typedef struct Buffer {
     IrId node;
     double bytes;
-    int maker;     /* a unit; -1: it is there from the start */
+    int maker; /* a unit; -1: it is there from the start */
     uint64_t users;
-    bool stays;    /* beyond the last unit */
+    bool stays; /* beyond the last unit */
 } Buffer;
 
 /* A buffer that may be made in the place of another one, once that has no other users left. */
@@ -84,12 +84,12 @@ typedef struct Order {
     bool *output;    /* by node */
     Unit unit[MOST_UNITS];
     int n;
-    Vec(IrId) nodes; /* that the piece makes or uses, in ascending order */
+    Vec(IrId) nodes;   /* that the piece makes or uses, in ascending order */
     uint64_t *used_by; /* by node: units */
     Vec(Buffer) buffers;
     Vec(Place) places; /* by unit */
-    int *unit_of;    /* by step of the piece */
-    Nominal *nominal; /* by expression */
+    int *unit_of;      /* by step of the piece */
+    Nominal *nominal;  /* by expression */
 } Order;
 
 /* ---- sizes ------------------------------------------------------------------------------- */
@@ -241,8 +241,7 @@ static void look_for_place(Order *o, int made)
     const Buffer *to = &o->buffers.at[made];
     for (int i = 0; i < o->buffers.n; i++) {
         const Buffer *from = &o->buffers.at[i];
-        bool possible = i != made && !from->stays && from->bytes == to->bytes &&
-                        (from->users >> to->maker & 1) != 0;
+        bool possible = i != made && !from->stays && from->bytes == to->bytes && (from->users >> to->maker & 1) != 0;
         for (int k = 0; possible && k < o->places.n; k++) {
             possible = o->places.at[k].from != i || o->buffers.at[o->places.at[k].made].maker != to->maker;
         }
@@ -306,7 +305,9 @@ static void find_nodes(Order *o)
 
 static void add_buffer(Order *o, IrId id)
 {
-    Buffer b = {.node = id, .maker = maker_of(o, id), .users = o->used_by[id],
+    Buffer b = {.node = id,
+                .maker = maker_of(o, id),
+                .users = o->used_by[id],
                 .stays = o->output[id] || is_used_outside(o, id)};
     if (b.maker < 0 && (b.users == 0 || b.stays)) {
         return;
@@ -426,8 +427,7 @@ static State *state_of(State *level, int *n, int *slots, uint64_t n_slots, uint6
 }
 
 /* All down-sets that have one step more. */
-static int next_level(const Order *o, const State *from, int n_from, State *to, int *slots,
-                      uint64_t n_slots)
+static int next_level(const Order *o, const State *from, int n_from, State *to, int *slots, uint64_t n_slots)
 {
     int n = 0;
     memset(slots, -1, sizeof *slots * n_slots);

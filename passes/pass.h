@@ -20,9 +20,9 @@ typedef bool (*PassRun)(IrGraph *g, PassContext *cx); /* whether it changed anyt
 struct PassContext {
     PassFuse fuse;
     const struct DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
-    const char *only;   /* comma-separated names of the passes to run; NULL: all */
-    bool verify;        /* run the verifier after every pass */
-    bool in_rounds;     /* for runs in which images that are read anywhere do not fit (gathers.c) */
+    const char *only;                    /* comma-separated names of the passes to run; NULL: all */
+    bool verify;                         /* run the verifier after every pass */
+    bool in_rounds;                      /* for runs in which images that are read anywhere do not fit (gathers.c) */
     /* Called after every pass that ran, with its name; may be NULL. */
     void (*after)(const IrGraph *g, const char *pass, void *user);
     void *user;

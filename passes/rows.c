@@ -28,20 +28,20 @@ static const char TOO_LONG[] = "its window is longer than the registers of a wor
 /* ---- what one stage allows --------------------------------------------------------------- */
 
 typedef struct Form {
-    bool rows;          /* it can be computed in rows at all */
-    bool folds;         /* it has a fold over the march axis */
+    bool rows;  /* it can be computed in rows at all */
+    bool folds; /* it has a fold over the march axis */
     bool y_fold, z_fold;
-    const char *why;    /* when it cannot */
+    const char *why; /* when it cannot */
 } Form;
 
 typedef struct Walk {
     IrGraph *g;
     int domain;
     Form form;
-    int depth;          /* folds around the expression */
-    int march_index;    /* of the outermost fold, when it is over a march axis; -1 */
+    int depth;       /* folds around the expression */
+    int march_index; /* of the outermost fold, when it is over a march axis; -1 */
     int march_axis;
-    bool marched;       /* a read in that fold has been seen; under which border: */
+    bool marched; /* a read in that fold has been seen; under which border: */
     IrBorder border;
     IrPassed passed;
 } Walk;
@@ -437,8 +437,7 @@ static bool try_to_join(Grouping *b, IrId p)
         s->stored[p] = false;
         return true;
     }
-    if (to < 0 || s->steps.at[to].kind != IR_STEP_KERNEL ||
-        s->steps.at[to].loop != s->steps.at[from].loop) {
+    if (to < 0 || s->steps.at[to].kind != IR_STEP_KERNEL || s->steps.at[to].loop != s->steps.at[from].loop) {
         return false;
     }
     const IrStep *one = &s->steps.at[from], *two = &s->steps.at[to];

@@ -34,7 +34,7 @@ typedef struct Siblings {
     IrGraph *g;
     IrSchedule *s;
     Cost *cost;
-    bool *rows; /* by step: it is a kernel that marches over rows */
+    bool *rows;          /* by step: it is a kernel that marches over rows */
     Vec(int) candidates; /* steps with which one may become one kernel, in ascending order */
 } Siblings;
 
@@ -116,16 +116,14 @@ static int count_images(Siblings *b, const IrId *stages, int n)
 
 /* ---- joining ------------------------------------------------------------------------------- */
 
-static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages,
-                 double *saved)
+static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages, double *saved)
 {
     CostKernel first = cost_kernel(b->cost, one->stages.at, one->stages.n);
     CostKernel second = cost_kernel(b->cost, two->stages.at, two->stages.n);
     CostKernel both = cost_kernel(b->cost, stages, one->stages.n + two->stages.n);
     *saved = first.bytes + second.bytes - both.bytes;
     return both.known && both.registers <= MAX_REGISTERS &&
-           cost_time(b->cost, &both) <=
-               cost_time(b->cost, &first) + cost_time(b->cost, &second);
+           cost_time(b->cost, &both) <= cost_time(b->cost, &first) + cost_time(b->cost, &second);
 }
 
 static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
@@ -135,10 +133,9 @@ static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two,
                        .state = IR_EDGE_SHARED,
                        .bytes = saved};
     IrId other = one->stages.at[one->stages.n - 1];
-    remark.why = other == shared
-                     ? "it is in a register of the kernel that stores it"
-                     : arena_printf(b->g->arena, "one kernel with '%s', which reads it too",
-                                    ir_node(b->g, other)->name);
+    remark.why = other == shared ? "it is in a register of the kernel that stores it"
+                                 : arena_printf(b->g->arena, "one kernel with '%s', which reads it too",
+                                                ir_node(b->g, other)->name);
     grouping_add_remark(b->b, remark);
 }
 
@@ -224,8 +221,8 @@ static bool join_gathers(Siblings *b)
 
 static bool is_candidate(Grouping *b, const IrStep *step)
 {
-    return step->kind == IR_STEP_KERNEL && step->stages.n > 0 &&
-           ir_node(b->g, step->stages.at[0])->op == IR_MAP && pass_rows_refusal(b, step, NULL) == NULL;
+    return step->kind == IR_STEP_KERNEL && step->stages.n > 0 && ir_node(b->g, step->stages.at[0])->op == IR_MAP &&
+           pass_rows_refusal(b, step, NULL) == NULL;
 }
 
 static void add_candidate(Siblings *b, IrId stage, int after, int before)
@@ -290,7 +287,10 @@ static bool join_with_earlier(Siblings *b, int z)
 bool pass_join_siblings(Grouping *grouping)
 {
     IrSchedule *s = grouping->s;
-    Siblings b = {.b = grouping, .g = grouping->g, .s = s, .cost = &grouping->cost,
+    Siblings b = {.b = grouping,
+                  .g = grouping->g,
+                  .s = s,
+                  .cost = &grouping->cost,
                   .rows = arena_array(grouping->g->arena, bool, s->steps.n + 1)};
     bool any = false;
     for (int i = 0; i < s->steps.n; i++) {

@@ -60,8 +60,8 @@ static IrId partner_of(const IrGraph *g, IrId rank)
 {
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         const IrNode *node = ir_node(g, id);
-        if (!node->dead && node->op == IR_REDUCE && same_pixels(node, ir_node(g, rank)) &&
-            !may_be_fed(g, node) && !is_carried(g, id)) {
+        if (!node->dead && node->op == IR_REDUCE && same_pixels(node, ir_node(g, rank)) && !may_be_fed(g, node) &&
+            !is_carried(g, id)) {
             return id;
         }
     }
@@ -104,9 +104,9 @@ static IrId range_of(const IrGraph *g, const int *users, const IrNode *threshold
     const IrNode *range = ir_node(g, id);
     bool otsu = is_number(g, threshold->arg[0], METHOD_OTSU) && users[threshold->of] == 1;
     bool fits = otsu && id != 0 && range->op == IR_REDUCE && is_number(g, range->arg[0], WANTED_EXTREMES) &&
-                range->loop == histogram->loop && range->loop == threshold->loop &&
-                range->grid == histogram->grid && range->in[0] == histogram->in[0] &&
-                range->in[1] == histogram->in[1] && !may_be_fed(g, range) && !is_carried(g, id);
+                range->loop == histogram->loop && range->loop == threshold->loop && range->grid == histogram->grid &&
+                range->in[0] == histogram->in[0] && range->in[1] == histogram->in[1] && !may_be_fed(g, range) &&
+                !is_carried(g, id);
     for (int i = 0; i < 2 && fits; i++) {
         fits = is_value_of(g, threshold->in[i], id, i == 0 ? MIN : MAX) &&
                is_value_of(g, histogram->in[2 + i], id, i == 0 ? MIN : MAX);

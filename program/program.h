@@ -70,10 +70,10 @@ typedef struct ProgInput {
     const char *axes; /* "yx", "zyx", "yxc" ...: as declared, outermost first */
     Elem elem;        /* ELEM_FILE: whatever the file has */
     bool labels, mask;
-    int buffer;       /* where its pixels go, one volume [c][z][y][x] */
-    int count;        /* labels: value slot of the largest id, found on upload; -1: nobody asks for it */
-    ProgIds ids;      /* labels: what becomes of numbers larger than there are pixels */
-    int channel;      /* host expression: only this channel is needed (and stored); -1: all */
+    int buffer;  /* where its pixels go, one volume [c][z][y][x] */
+    int count;   /* labels: value slot of the largest id, found on upload; -1: nobody asks for it */
+    ProgIds ids; /* labels: what becomes of numbers larger than there are pixels */
+    int channel; /* host expression: only this channel is needed (and stored); -1: all */
 } ProgInput;
 
 typedef struct ProgParam {
@@ -94,12 +94,12 @@ typedef struct ProgPlace {
 typedef struct ProgOutput {
     const char *name, *format; /* "tif", "png", "fits", "csv" */
     ProgOutputKind kind;
-    int buffer;      /* images */
-    int value;       /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
-    int table;       /* OUT_TABLE */
-    const char *axes;/* of an image: "yx" ... */
-    ProgPlace place; /* of an image */
-    int ids;         /* OUT_LABELS: the input, from 1, whose places they are; 0: their own numbers */
+    int buffer;       /* images */
+    int value;        /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
+    int table;        /* OUT_TABLE */
+    const char *axes; /* of an image: "yx" ... */
+    ProgPlace place;  /* of an image */
+    int ids;          /* OUT_LABELS: the input, from 1, whose places they are; 0: their own numbers */
 } ProgOutput;
 
 /* ---- memory ---------------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ typedef struct ProgGrid {
 typedef struct ProgBuffer {
     const char *name;
     Elem elem;
-    int elem_of;   /* elem == ELEM_FILE: the input whose type it has */
+    int elem_of; /* elem == ELEM_FILE: the input whose type it has */
     int grid;
     int length;
     int first, last;
@@ -133,22 +133,22 @@ typedef enum DefineKind {
     DEF_REACH, /* as DEF_INT, but at most PROG_MAX_REACH */
     DEF_BLEND, /* constant float NAME[] = {...}: the weights of pixels, `expr` for every `index` in lo .. hi, as
                  weights of differences (base/blend.h) */
-    DEF_TABLE /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
+    DEF_TABLE  /* constant float NAME[] = {...}: `expr` for every `index` in its lo .. hi, the last one
                  running fastest, as an element of `elem` (f32, f64, i32 or u32; whole numbers are cut
                  off and saturate); NAME_N1, NAME_N2 ...: lengths along all indices but the first */
 } DefineKind;
 
 enum {
-    PROG_MAX_INPUTS = 41,   /* of a primitive: labels and forty images of a table */
-    PROG_TABLE_INDICES = 8, /* as many as a comprehension has */
+    PROG_MAX_INPUTS = 41,    /* of a primitive: labels and forty images of a table */
+    PROG_TABLE_INDICES = 8,  /* as many as a comprehension has */
     PROG_MAX_REACH = 1 << 16 /* pixels that a work-item holds beside its own: more is more than its stack */
 };
 
 typedef struct ProgDefine {
     DefineKind kind;
     const char *name;
-    int expr;          /* host expression */
-    int n; /* DEF_TABLE: how many indices; DEF_BLEND: one */
+    int expr; /* host expression */
+    int n;    /* DEF_TABLE: how many indices; DEF_BLEND: one */
     int index[PROG_TABLE_INDICES], lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
     Elem elem; /* DEF_TABLE, DEF_BLEND */
 } ProgDefine;
@@ -158,36 +158,36 @@ typedef struct ProgKernel {
     const char *source; /* OpenCL C without the defines */
     const ProgDefine *defines;
     int n_defines;
-    const char *lines;  /* the .pipe lines that it computes: "4, 5-7" */
+    const char *lines; /* the .pipe lines that it computes: "4, 5-7" */
 } ProgKernel;
 
 typedef enum ArgKind {
-    ARG_BUFFER,  /* a = buffer: global pointer */
-    ARG_ROW0,    /* a = buffer: long, first stored row */
-    ARG_ROWS,    /* a = buffer: int, stored rows of each plane */
-    ARG_EXTENT,  /* a = grid, b = 0 w, 1 h, 2 d, 3 planes, 4 pitch: int */
-    ARG_VALUES,  /* global double pointer */
-    ARG_HOST_INT,   /* a = host expression: int */
-    ARG_HOST_UINT,  /* a = host expression: uint; what no uint is becomes the nearest one, NaN 0 */
-    ARG_HOST_FLOAT, /* a = host expression: float */
-    ARG_HOST_DOUBLE, /* a = host expression: double */
-    ARG_ROWS_FROM,  /* int: first row (when marching over z: plane) to compute */
-    ARG_ROWS_TO,    /* int: one past the last */
-    ARG_PLANE_FROM, /* int: first plane to compute; where the march is over planes, the first row of each */
-    ARG_PART_Y,     /* readers: int, the row of the image where the primitive's part begins */
-    ARG_PART_PLANE, /* readers: int, the plane where it begins */
-    ARG_STRIP,      /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
+    ARG_BUFFER,       /* a = buffer: global pointer */
+    ARG_ROW0,         /* a = buffer: long, first stored row */
+    ARG_ROWS,         /* a = buffer: int, stored rows of each plane */
+    ARG_EXTENT,       /* a = grid, b = 0 w, 1 h, 2 d, 3 planes, 4 pitch: int */
+    ARG_VALUES,       /* global double pointer */
+    ARG_HOST_INT,     /* a = host expression: int */
+    ARG_HOST_UINT,    /* a = host expression: uint; what no uint is becomes the nearest one, NaN 0 */
+    ARG_HOST_FLOAT,   /* a = host expression: float */
+    ARG_HOST_DOUBLE,  /* a = host expression: double */
+    ARG_ROWS_FROM,    /* int: first row (when marching over z: plane) to compute */
+    ARG_ROWS_TO,      /* int: one past the last */
+    ARG_PLANE_FROM,   /* int: first plane to compute; where the march is over planes, the first row of each */
+    ARG_PART_Y,       /* readers: int, the row of the image where the primitive's part begins */
+    ARG_PART_PLANE,   /* readers: int, the plane where it begins */
+    ARG_STRIP,        /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
                        before them; b = 2: it takes a rows at a time, without those before */
-    ARG_PLANES,     /* a = buffer: int, stored planes of each channel */
-    ARG_SEAM,       /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
-    ARG_PITCH,      /* a = buffer: int, elements from row to row */
-    ARG_COL0,       /* a = buffer: int, first stored column */
-    ARG_COLS_FROM,  /* int: first column to compute */
-    ARG_FIRST,      /* a = buffer: int, its first row (plane, where it has z) that is there, */
-    ARG_END,        /* and one past the last */
-    ARG_WANTED_SLABS,     /* of a step in rounds: global int pointer, by slab: some pixel reads it */
-    ARG_SLAB,       /* int: rows of a slab, when it is asked which are wanted; 0: pixels are made */
-    ARG_PARTIALS    /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
+    ARG_PLANES,       /* a = buffer: int, stored planes of each channel */
+    ARG_SEAM,         /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
+    ARG_PITCH,        /* a = buffer: int, elements from row to row */
+    ARG_COL0,         /* a = buffer: int, first stored column */
+    ARG_COLS_FROM,    /* int: first column to compute */
+    ARG_FIRST,        /* a = buffer: int, its first row (plane, where it has z) that is there, */
+    ARG_END,          /* and one past the last */
+    ARG_WANTED_SLABS, /* of a step in rounds: global int pointer, by slab: some pixel reads it */
+    ARG_SLAB,         /* int: rows of a slab, when it is asked which are wanted; 0: pixels are made */
+    ARG_PARTIALS      /* a = value slot, b = rows that strips must have, 0: any: the scratch of the
                        reduction with these values, which in a run in one piece takes the launch's
                        partial results instead of reading the image */
 } ArgKind;
@@ -198,12 +198,12 @@ typedef struct ProgArg {
 } ProgArg;
 
 typedef enum StepKind {
-    STEP_LAUNCH,   /* a generated kernel over `grid` */
-    STEP_PRIMITIVE,/* a hand-written primitive */
-    STEP_LOOP,     /* begin: exprs[0] = rounds; or -1: until the slot `value` keeps its value from
+    STEP_LAUNCH,    /* a generated kernel over `grid` */
+    STEP_PRIMITIVE, /* a hand-written primitive */
+    STEP_LOOP,      /* begin: exprs[0] = rounds; or -1: until the slot `value` keeps its value from
                       one round to the next, at most `at_most` (a host expression) rounds; slots from
                       `ended` on are the loop's own */
-    STEP_END,      /* end of the innermost loop: carries[] are applied */
+    STEP_END,       /* end of the innermost loop: carries[] are applied */
 } StepKind;
 
 /* Variables (HOST_INDEX) of the places that are read: the first and last pixel, along x, y and z,
@@ -211,11 +211,11 @@ typedef enum StepKind {
 enum { PROG_PART_FIRST = -2, PROG_PART_LAST = -5 }; /* of x; y and z follow downwards */
 
 typedef enum ProgBorder { /* as IrBorder */
-    PROG_NEAREST,
-    PROG_REFLECT,
-    PROG_MIRROR,
-    PROG_WRAP,
-    PROG_CONSTANT
+                          PROG_NEAREST,
+                          PROG_REFLECT,
+                          PROG_MIRROR,
+                          PROG_WRAP,
+                          PROG_CONSTANT
 } ProgBorder;
 
 /* What a step reads: how far beyond the pixels that it computes, along the axis that strips are cut
@@ -223,11 +223,11 @@ typedef enum ProgBorder { /* as IrBorder */
  * from the part. */
 typedef struct ProgRead {
     int buffer;
-    int below, above; /* host expressions: rows or planes; -1: at the places `at` */
+    int below, above;           /* host expressions: rows or planes; -1: at the places `at` */
     int rows_below, rows_above; /* of volumes: rows */
-    int at[3];        /* along x, y, z: host expressions for host_range; -1: anywhere */
+    int at[3];                  /* along x, y, z: host expressions for host_range; -1: anywhere */
     ProgBorder border;
-    bool in_rounds;   /* the step may be run with any of its rows (planes, where it has z) there, and then makes
+    bool in_rounds; /* the step may be run with any of its rows (planes, where it has z) there, and then makes
                          the pixels that read these */
 } ProgRead;
 
@@ -259,28 +259,28 @@ typedef struct ProgStep {
     const char *primitive; /* PRIMITIVE: name in the runtime's table */
     const ProgArg *args;
     int n_args;
-    int n_packed;          /* the last so many of args are no arguments: their bits lie in value slots */
-    int packed_at;         /* from this one on */
+    int n_packed;  /* the last so many of args are no arguments: their bits lie in value slots */
+    int packed_at; /* from this one on */
     const ProgRead *reads;
     int n_reads;
-    const int *uses;       /* slots of whole-image values that its text reads, some maybe twice */
+    const int *uses; /* slots of whole-image values that its text reads, some maybe twice */
     int n_uses;
-    const int *writes;     /* buffers */
+    const int *writes; /* buffers */
     int n_writes;
-    int value;             /* first value slot that it writes; -1 none */
-    const int *exprs;      /* PRIMITIVE: its host arguments */
+    int value;        /* first value slot that it writes; -1 none */
+    const int *exprs; /* PRIMITIVE: its host arguments */
     int n_exprs;
-    const char *text;      /* PRIMITIVE: columns of a table */
-    const int *inputs;     /* PRIMITIVE: buffers handed over as PrimCall.in[k]; -1: computed on the
+    const char *text;  /* PRIMITIVE: columns of a table */
+    const int *inputs; /* PRIMITIVE: buffers handed over as PrimCall.in[k]; -1: computed on the
                               fly by read_k.  THRESHOLD has its histogram in inputs[0] */
     int n_inputs;
-    const int *pixels;     /* PRIMITIVE: for each of its inputs the buffer whose pixels it is, maybe in another
+    const int *pixels; /* PRIMITIVE: for each of its inputs the buffer whose pixels it is, maybe in another
                               type; -1: computed ones */
     int n_pixels;
-    int of_value;          /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
-    int ids;               /* PRIMITIVE: the input, from 1, whose numbers by place it has need of; 0: none */
-    int at_most;           /* LOOP */
-    int ended;             /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */
+    int of_value;             /* PRIMITIVE: slot of the count of the labels it is about; -1 none */
+    int ids;                  /* PRIMITIVE: the input, from 1, whose numbers by place it has need of; 0: none */
+    int at_most;              /* LOOP */
+    int ended;                /* LOOP: the first of PROG_LOOP_SLOTS slots; 0: it is counted */
     const ProgCarry *carries; /* END */
     int n_carries;
 } ProgStep;
@@ -314,9 +314,9 @@ enum { PROG_IDS_COLUMNS = 3 };
 
 typedef struct ProgTable {
     const char *name;
-    int step;            /* the measure step that fills it */
-    const char *columns; /* comma separated, as written in the CSV header */
-    int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
+    int step;                  /* the measure step that fills it */
+    const char *columns;       /* comma separated, as written in the CSV header */
+    int sort;                  /* the column, from 1, that its rows are sorted by, negative: largest first */
     int ids[PROG_IDS_COLUMNS]; /* of its first columns: the input, from 1, whose places they are; 0: numbers */
 } ProgTable;
 

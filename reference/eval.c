@@ -50,15 +50,13 @@ static int shift(IrEval *ev, IrExpr offset)
 static double eval_read(IrEval *ev, const IrExprNode *n)
 {
     int c = n->channel != 0 ? (int)eval(ev, n->channel) : ev->c;
-    return read_pixel(ev, n, ev->x + shift(ev, n->a), ev->y + shift(ev, n->b),
-                      ev->z + shift(ev, n->c), c);
+    return read_pixel(ev, n, ev->x + shift(ev, n->a), ev->y + shift(ev, n->b), ev->z + shift(ev, n->c), c);
 }
 
 static double eval_read_at(IrEval *ev, const IrExprNode *n)
 {
     int c = n->channel != 0 ? (int)eval(ev, n->channel) : ev->c;
-    return read_pixel(ev, n, n->a != 0 ? (int)eval(ev, n->a) : ev->x,
-                      n->b != 0 ? (int)eval(ev, n->b) : ev->y,
+    return read_pixel(ev, n, n->a != 0 ? (int)eval(ev, n->a) : ev->x, n->b != 0 ? (int)eval(ev, n->b) : ev->y,
                       n->c != 0 ? (int)eval(ev, n->c) : ev->z, c);
 }
 
@@ -166,7 +164,8 @@ static void fold_run(IrEval *ev, FoldState *st, IrExpr e)
     if (isnan(lo) || isnan(hi)) {
         err_set(ev->err, CODE_FILES, "a window ends at no number");
     } else if (lo <= hi && (lo < -HOSTOP_MOST_INDEX || hi > HOSTOP_MOST_INDEX)) {
-        err_set(ev->err, CODE_USAGE, "an index goes to %g, which does not fit into 32 bits", lo < -HOSTOP_MOST_INDEX ? lo : hi);
+        err_set(ev->err, CODE_USAGE, "an index goes to %g, which does not fit into 32 bits",
+                lo < -HOSTOP_MOST_INDEX ? lo : hi);
         return;
     }
     double hidden = ev->index[(int)n->num]; /* an outer fold may use the same index */
@@ -291,8 +290,7 @@ static double eval_pixelsize(IrEval *ev, int axis)
 {
     double size = ev->inputs != NULL ? ev->inputs[0].pixelsize[axis] : 0;
     if (size <= 0) {
-        err_set(ev->err, CODE_FILES,
-                "the pipeline uses lengths in micrometres, but the image has no pixel size");
+        err_set(ev->err, CODE_FILES, "the pipeline uses lengths in micrometres, but the image has no pixel size");
         return 1;
     }
     return size;
@@ -341,8 +339,7 @@ static double eval_node(IrEval *ev, IrExpr e)
         return eval(ev, n->a) != 0 ? eval(ev, n->b) : eval(ev, n->c);
     default: {
         Elem type = ir_expr(ev->g, n->a)->type;
-        return ir_apply(n->op, type, eval(ev, n->a), n->b != 0 ? eval(ev, n->b) : 0,
-                        n->c != 0 ? eval(ev, n->c) : 0);
+        return ir_apply(n->op, type, eval(ev, n->a), n->b != 0 ? eval(ev, n->b) : 0, n->c != 0 ? eval(ev, n->c) : 0);
     }
     }
 }
@@ -605,8 +602,7 @@ static void eval_loop(IrEval *ev, int id)
 {
     const IrLoop *loop = &ev->g->loops.at[id];
     for (int i = 0; i < loop->carries.n; i++) {
-        copy_node(ev, &ev->nodes[loop->carries.at[i].first],
-                  &ev->nodes[loop->carries.at[i].carry]);
+        copy_node(ev, &ev->nodes[loop->carries.at[i].first], &ev->nodes[loop->carries.at[i].carry]);
     }
     double rounds = floor(ir_eval_uniform(ev, loop->count != 0 ? loop->count : loop->at_most));
     double before = NAN;
@@ -685,8 +681,7 @@ static void mark_indexed(IrEval *ev)
     const IrGraph *g = ev->g;
     for (int e = 1; e < g->exprs.n; e++) {
         const IrExprNode *n = &g->exprs.at[e];
-        const IrExpr inside[] = {n->a, n->where, n->nth, n->weight},
-                     around[] = {n->b, n->c, n->channel, n->outside};
+        const IrExpr inside[] = {n->a, n->where, n->nth, n->weight}, around[] = {n->b, n->c, n->channel, n->outside};
         EvalIndices *to = &ev->indices[e];
         for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
             add_indices(to, &ev->indices[inside[i]]);
@@ -723,8 +718,8 @@ static void check_bounds(IrEval *ev)
     }
 }
 
-bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs,
-                    const double *params, IrEval **out, Err *err)
+bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
+                    Err *err)
 {
     IrEval *ev = calloc(1, sizeof *ev);
     *out = ev;
@@ -743,8 +738,8 @@ bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inpu
     ev->stamp = calloc(n, sizeof *ev->stamp);
     ev->indices = calloc(n, sizeof *ev->indices);
     ev->weights = calloc(WEIGHTS, sizeof *ev->weights);
-    if (ev->nodes == NULL || ev->memo == NULL || ev->stamp == NULL || ev->indices == NULL ||
-        ev->weights == NULL || g->next_index > MAX_INDICES) {
+    if (ev->nodes == NULL || ev->memo == NULL || ev->stamp == NULL || ev->indices == NULL || ev->weights == NULL ||
+        g->next_index > MAX_INDICES) {
         return err_set(err, CODE_MEMORY, "not enough memory for the reference");
     }
     mark_indexed(ev);
@@ -756,8 +751,7 @@ bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inpu
     return err->code == CODE_OK;
 }
 
-bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
-             Err *err)
+bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out, Err *err)
 {
     return ir_eval_within(UINT64_MAX, g, inputs, params, out, err);
 }

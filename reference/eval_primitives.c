@@ -51,15 +51,15 @@ static double *input(Prim *p, int k)
     return v;
 }
 
-#define DEFINE_INPUT(name, Type)                                                                   \
-    static Type *name(Prim *p, int k)                                                              \
-    {                                                                                              \
-        double *v = input(p, k);                                                                   \
-        Type *to = v != NULL ? hold(p, p->n * sizeof *to) : NULL;                                  \
-        for (size_t i = 0; to != NULL && i < p->n; i++) {                                          \
-            to[i] = (Type)v[i];                                                                    \
-        }                                                                                          \
-        return to;                                                                                 \
+#define DEFINE_INPUT(name, Type)                                  \
+    static Type *name(Prim *p, int k)                             \
+    {                                                             \
+        double *v = input(p, k);                                  \
+        Type *to = v != NULL ? hold(p, p->n * sizeof *to) : NULL; \
+        for (size_t i = 0; to != NULL && i < p->n; i++) {         \
+            to[i] = (Type)v[i];                                   \
+        }                                                         \
+        return to;                                                \
     }
 DEFINE_INPUT(floats, float)
 DEFINE_INPUT(bytes, uint8_t)
@@ -70,13 +70,13 @@ static double arg(Prim *p, int k)
     return p->node->arg[k] != 0 ? ir_eval_uniform(p->ev, p->node->arg[k]) : 0;
 }
 
-#define DEFINE_RESULT(name, Type)                                                                  \
-    static void name(Prim *p, const Type *from, size_t n)                                          \
-    {                                                                                              \
-        double *to = ir_eval_pixels(p->ev, p->id, n);                                              \
-        for (size_t i = 0; to != NULL && i < n; i++) {                                             \
-            to[i] = (double)from[i];                                                               \
-        }                                                                                          \
+#define DEFINE_RESULT(name, Type)                         \
+    static void name(Prim *p, const Type *from, size_t n) \
+    {                                                     \
+        double *to = ir_eval_pixels(p->ev, p->id, n);     \
+        for (size_t i = 0; to != NULL && i < n; i++) {    \
+            to[i] = (double)from[i];                      \
+        }                                                 \
     }
 DEFINE_RESULT(result_floats, float)
 DEFINE_RESULT(result_bytes, uint8_t)
@@ -136,8 +136,7 @@ static void run_threshold(Prim *p)
     }
     double lo = ir_eval_uniform(p->ev, p->node->in[0]), hi = ir_eval_uniform(p->ev, p->node->in[1]);
     if (counts != NULL) {
-        p->out->value[0] = ref_threshold(counts, (int)hist->length, lo, hi, arg(p, 1) != 0,
-                                         (int)arg(p, 0));
+        p->out->value[0] = ref_threshold(counts, (int)hist->length, lo, hi, arg(p, 1) != 0, (int)arg(p, 0));
     }
 }
 
@@ -222,8 +221,8 @@ static const double *measured(Prim *p, size_t stride, int *columns)
     if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {
         return NULL;
     }
-    *columns = ref_measure(labels, (const float *const *)images, n_images, p->shape,
-                           (uint32_t)(stride - 1), p->node->text, spacing, out, &p->out->rows);
+    *columns = ref_measure(labels, (const float *const *)images, n_images, p->shape, (uint32_t)(stride - 1),
+                           p->node->text, spacing, out, &p->out->rows);
     return out;
 }
 

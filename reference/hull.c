@@ -15,10 +15,10 @@ typedef struct Hull {
     const HullPoint *points;
     Face *faces;
     int n, cap;
-    int *free;    /* dead faces, to be used again */
+    int *free; /* dead faces, to be used again */
     int n_free;
-    int *starts;  /* for each point: the new face whose first edge starts there */
-    int *edges;   /* the horizon: face and edge in turn */
+    int *starts; /* for each point: the new face whose first edge starts there */
+    int *edges;  /* the horizon: face and edge in turn */
     int n_edges;
 } Hull;
 

@@ -32,11 +32,10 @@ static inline size_t ref_pixels(RefShape s)
 void ref_reduce(const void *v, Elem elem, const uint8_t *where, RefShape s, double out[5]);
 /* Percentile 0..100, linear between ranks as numpy; NaN when nothing is left. */
 double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent);
-void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins,
-                   bool integer, uint32_t *counts);
+void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins, bool integer,
+                   uint32_t *counts);
 /* method: see nodes.def THRESHOLD. */
-double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer,
-                     int method);
+double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method);
 
 /* label.  Returns the number of objects. */
 uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *labels);
@@ -47,8 +46,7 @@ uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, ui
  * its number. */
 void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out);
 /* fold: 0 sum, 1 min, 2 max, 3 count.  out has count + 1 elements, out[0] about the background. */
-void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,
-                  float *out);
+void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold, float *out);
 
 /* Labels 1..count, each at the pixel nearest to at[axis][label], x first; the largest of several. */
 void ref_points(const float *const at[4], uint32_t count, RefShape s, uint32_t *out);
@@ -78,17 +76,15 @@ int64_t ref_near_pairs(const RefNear *near, uint32_t count, double **table);
 
 /* distance and shape */
 void ref_distance(const uint8_t *mask, RefShape s, const double spacing[3], float *out);
-void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3],
-                       uint32_t *out);
+void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3], uint32_t *out);
 /* A flood; `raster`: equal markers begin in the order of their pixels, not in that of scikit-image's heap. */
 typedef struct RefFlood {
     int connectivity;
     bool line, raster;
 } RefFlood;
-uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s,
-                       RefFlood how, uint32_t *out);
-void ref_reconstruct(const float *seed, const float *mask, RefShape s, int connectivity,
-                     bool erosion, float *out);
+uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s, RefFlood how,
+                       uint32_t *out);
+void ref_reconstruct(const float *seed, const float *mask, RefShape s, int connectivity, bool erosion, float *out);
 void ref_local_maxima(const float *v, RefShape s, int connectivity, uint8_t *out);
 void ref_hull(const uint32_t *labels, RefShape s, uint32_t count, uint8_t *out);
 
@@ -112,8 +108,7 @@ void ref_window_rank(const double *v, RefShape s, const RefWindowRank *how, doub
  * number; out[column * (count + 1) + row].  Both return the number of columns, 0 on failure.
  */
 int ref_measure_columns(const char *columns, RefShape s);
-int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s,
-                uint32_t count, const char *columns, const double spacing[3], double *out,
-                int64_t *rows);
+int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s, uint32_t count,
+                const char *columns, const double spacing[3], double *out, int64_t *rows);
 
 #endif

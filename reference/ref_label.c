@@ -76,15 +76,14 @@ static int offsets_before(int connectivity, Offset out[13])
     return n;
 }
 
-static void link_pixel(const void *image, SameObject same, RefShape s, int plane, int y, int x,
-                       const Offset *offsets, int n, uint32_t *labels)
+static void link_pixel(const void *image, SameObject same, RefShape s, int plane, int y, int x, const Offset *offsets,
+                       int n, uint32_t *labels)
 {
     size_t p = ((size_t)plane * (size_t)s.h + (size_t)y) * (size_t)s.w + (size_t)x;
     labels[p] = same(image, p, p) ? (uint32_t)p + 1 : 0;
     for (int i = 0; i < n && labels[p] != 0; i++) {
         Offset o = offsets[i];
-        bool inside = x + o.x >= 0 && x + o.x < s.w && y + o.y >= 0 && y + o.y < s.h &&
-                      plane % s.d + o.z >= 0;
+        bool inside = x + o.x >= 0 && x + o.x < s.w && y + o.y >= 0 && y + o.y < s.h && plane % s.d + o.z >= 0;
         int64_t q = (int64_t)p + ((int64_t)o.z * s.h + o.y) * s.w + o.x;
         if (inside && same(image, p, (size_t)q)) {
             unite(labels, (uint32_t)p, (uint32_t)q);
@@ -92,8 +91,7 @@ static void link_pixel(const void *image, SameObject same, RefShape s, int plane
     }
 }
 
-static uint32_t components(const void *image, SameObject same, RefShape s, int connectivity,
-                           uint32_t *labels)
+static uint32_t components(const void *image, SameObject same, RefShape s, int connectivity, uint32_t *labels)
 {
     assert(ref_pixels(s) < UINT32_MAX);
     Offset offsets[13];
@@ -166,9 +164,8 @@ uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, ui
 
 void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out)
 {
-    static const uint8_t TABLE[10][3] = {{255, 0, 0},   {0, 0, 255},   {255, 255, 0}, {255, 0, 255},
-                                         {0, 128, 0},   {75, 0, 130},  {255, 140, 0}, {0, 255, 255},
-                                         {255, 192, 203}, {154, 205, 50}};
+    static const uint8_t TABLE[10][3] = {{255, 0, 0},  {0, 0, 255},   {255, 255, 0}, {255, 0, 255},   {0, 128, 0},
+                                         {75, 0, 130}, {255, 140, 0}, {0, 255, 255}, {255, 192, 203}, {154, 205, 50}};
     RefShape one = s;
     one.c = 1;
     size_t n = ref_pixels(one);
@@ -317,8 +314,7 @@ static bool less(float a, float b)
     return a < b || (a == b && signbit(a) > signbit(b));
 }
 
-void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold,
-                  float *out)
+void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold, float *out)
 {
     size_t pixels = ref_pixels(s);
     if (fold == 0) {

@@ -74,8 +74,7 @@ static bool make_mask(Object *o, int dims)
     }
     for (size_t i = 0; i < o->n; i++) {
         const Pixel *p = &o->pixels[i];
-        *cell(o->mask, o, p->x - b->lo[0] + BORDER, p->y - b->lo[1] + BORDER,
-              p->z - b->lo[2] + bz) = 1;
+        *cell(o->mask, o, p->x - b->lo[0] + BORDER, p->y - b->lo[1] + BORDER, p->z - b->lo[2] + bz) = 1;
     }
     return true;
 }
@@ -142,8 +141,8 @@ static void count_perimeter(Object *o)
             *cell(o->work, o, x, y, 0) = *cell(o->mask, o, x, y, 0) && !inside;
         }
     }
-    static const int8_t WEIGHT[50] = {[5] = 1,  [7] = 1,  [15] = 1, [17] = 1, [25] = 1,
-                                      [27] = 1, [21] = 2, [33] = 2, [13] = 3, [23] = 3};
+    static const int8_t WEIGHT[50] =
+        {[5] = 1, [7] = 1, [15] = 1, [17] = 1, [25] = 1, [27] = 1, [21] = 2, [33] = 2, [13] = 3, [23] = 3};
     for (int y = 1; y + 1 < o->ey; y++) {
         for (int x = 1; x + 1 < o->ex; x++) {
             int code = 0;
@@ -222,8 +221,7 @@ static size_t outline_points(const Object *o, const uint8_t *mask, int dims, Hul
 /* The sign of the turn a, b, c in the plane. */
 static int64_t turn(const HullPoint *a, const HullPoint *b, const HullPoint *c)
 {
-    return (b->at[0] - a->at[0]) * (c->at[1] - a->at[1]) -
-           (b->at[1] - a->at[1]) * (c->at[0] - a->at[0]);
+    return (b->at[0] - a->at[0]) * (c->at[1] - a->at[1]) - (b->at[1] - a->at[1]) * (c->at[0] - a->at[0]);
 }
 
 /* Gift wrapping in the plane: halfspaces of the edges. */
@@ -242,10 +240,8 @@ static int wrap(const HullPoint *points, size_t n, HullPlane *planes, int cap)
         size_t next = at == 0 ? 1 : 0;
         for (size_t i = 0; i < n; i++) {
             int64_t t = turn(&points[at], &points[next], &points[i]);
-            int64_t far = llabs(points[i].at[0] - points[at].at[0]) +
-                          llabs(points[i].at[1] - points[at].at[1]);
-            int64_t now = llabs(points[next].at[0] - points[at].at[0]) +
-                          llabs(points[next].at[1] - points[at].at[1]);
+            int64_t far = llabs(points[i].at[0] - points[at].at[0]) + llabs(points[i].at[1] - points[at].at[1]);
+            int64_t now = llabs(points[next].at[0] - points[at].at[0]) + llabs(points[next].at[1] - points[at].at[1]);
             if (i != at && (t < 0 || (t == 0 && far > now))) {
                 next = i;
             }
@@ -380,8 +376,7 @@ static void sum_intensity(const Object *o, const float *image, MeasureIntensity 
     }
 }
 
-static bool measure_intensity(const Object *o, const float *image, int dims, unsigned needs,
-                              MeasureIntensity *v)
+static bool measure_intensity(const Object *o, const float *image, int dims, unsigned needs, MeasureIntensity *v)
 {
     sum_intensity(o, image, v);
     if (needs & (MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD)) {
@@ -411,8 +406,7 @@ static bool measure_object(Object *o, const MeasureFrame *frame, unsigned needs)
     if (needs & (MEASURE_SECOND | MEASURE_THIRD | MEASURE_MOMENTS)) {
         sum_moments(o, frame->dims, NULL, o->base.moments);
     }
-    unsigned masked = MEASURE_HULL | MEASURE_FILLED | MEASURE_PERIMETER | MEASURE_CROFTON |
-                      MEASURE_EULER;
+    unsigned masked = MEASURE_HULL | MEASURE_FILLED | MEASURE_PERIMETER | MEASURE_CROFTON | MEASURE_EULER;
     bool ok = true;
     if (needs & masked) {
         ok = make_mask(o, frame->dims);
@@ -451,8 +445,8 @@ static bool measure_row(Measuring *m, uint32_t label, const Pixel *pixels, size_
         return false;
     }
     for (int k = 0; k < m->list->images; k++) {
-        if (m->list->image_needs[k] != 0 && !measure_intensity(&o, m->images[k], m->frame.dims,
-                                                               m->list->image_needs[k], &v[k])) {
+        if (m->list->image_needs[k] != 0 &&
+            !measure_intensity(&o, m->images[k], m->frame.dims, m->list->image_needs[k], &v[k])) {
             return false;
         }
     }
@@ -470,8 +464,7 @@ static bool measure_row(Measuring *m, uint32_t label, const Pixel *pixels, size_
 }
 
 /* Pixels sorted by label; begin[l] .. begin[l + 1] are those of label l. */
-static void sort_pixels(const uint32_t *labels, RefShape s, uint32_t count, size_t *begin,
-                        Pixel *pixels)
+static void sort_pixels(const uint32_t *labels, RefShape s, uint32_t count, size_t *begin, Pixel *pixels)
 {
     size_t n = ref_pixels(s);
     for (size_t i = 0; i < n; i++) {
@@ -486,8 +479,7 @@ static void sort_pixels(const uint32_t *labels, RefShape s, uint32_t count, size
         if (labels[i] != 0 && labels[i] <= count) {
             size_t plane = i / (size_t)s.w / (size_t)s.h;
             pixels[begin[labels[i]]++] =
-                (Pixel){(int)(i % (size_t)s.w), (int)(i / (size_t)s.w % (size_t)s.h),
-                        (int)(plane % (size_t)s.d), i};
+                (Pixel){(int)(i % (size_t)s.w), (int)(i / (size_t)s.w % (size_t)s.h), (int)(plane % (size_t)s.d), i};
         }
     }
     for (uint32_t l = count + 1; l > 0; l--) {
@@ -507,9 +499,8 @@ int ref_measure_columns(const char *columns, RefShape s)
     return parse_columns(columns, s, &list) ? list.columns : 0;
 }
 
-int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s,
-                uint32_t count, const char *columns, const double spacing[3], double *out,
-                int64_t *rows)
+int ref_measure(const uint32_t *labels, const float *const *images, int n_images, RefShape s, uint32_t count,
+                const char *columns, const double spacing[3], double *out, int64_t *rows)
 {
     MeasureList list;
     *rows = 0;

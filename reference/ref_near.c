@@ -25,8 +25,7 @@ static int compare_neighbours(const void *p, const void *q)
 
 static bool is_somewhere(const RefNear *near, uint32_t label)
 {
-    return isfinite(near->at[0][label]) && isfinite(near->at[1][label]) &&
-           isfinite(near->at[2][label]);
+    return isfinite(near->at[0][label]) && isfinite(near->at[1][label]) && isfinite(near->at[2][label]);
 }
 
 static double squared_distance(const RefNear *near, uint32_t a, uint32_t b)
@@ -45,9 +44,7 @@ static size_t neighbours_of(const RefNear *near, uint32_t count, uint32_t label,
     size_t n = 0, most = (size_t)count;
     double limit = near->limit * near->limit;
     for (uint32_t other = 1; is_somewhere(near, label) && other <= count; other++) {
-        double square = other != label && is_somewhere(near, other)
-                            ? squared_distance(near, label, other)
-                            : NAN;
+        double square = other != label && is_somewhere(near, other) ? squared_distance(near, label, other) : NAN;
         if (square <= limit) {
             list[n++] = (Neighbour){near->n < 0 ? -square : square, other};
         }
@@ -117,10 +114,7 @@ static float fold_values(float *v, const uint32_t *ones, size_t n, int fold)
         return std_of(v, ones, n);
     }
     qsort(v, n, sizeof *v, compare_floats);
-    return fold == NEAR_MIN      ? v[0]
-           : fold == NEAR_MAX    ? v[n - 1]
-           : fold == NEAR_MEDIAN ? v[n / 2]
-                                 : mode_of(v, n);
+    return fold == NEAR_MIN ? v[0] : fold == NEAR_MAX ? v[n - 1] : fold == NEAR_MEDIAN ? v[n / 2] : mode_of(v, n);
 }
 
 /* What the neighbours have, without NaN; their number. */
@@ -148,9 +142,7 @@ bool ref_near(const RefNear *near, const float *values, uint32_t count, int fold
     }
     for (uint32_t label = 1; ok && label <= count; label++) {
         size_t n = neighbours_of(near, count, label, list);
-        out[label] = fold == NEAR_COUNT
-                         ? (float)n
-                         : fold_values(v, ones, values_of(list, n, values, v), fold);
+        out[label] = fold == NEAR_COUNT ? (float)n : fold_values(v, ones, values_of(list, n, values, v), fold);
     }
     free(list);
     free(v);
@@ -161,8 +153,7 @@ bool ref_near(const RefNear *near, const float *values, uint32_t count, int fold
 /* ---- the table ------------------------------------------------------------------------------ */
 
 /* The rows of one label, from `at` on. */
-static void put_rows(double *table, int64_t rows, int64_t at, uint32_t label, const Neighbour *list,
-                     size_t n)
+static void put_rows(double *table, int64_t rows, int64_t at, uint32_t label, const Neighbour *list, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         table[at + (int64_t)i] = label;

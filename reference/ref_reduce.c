@@ -78,8 +78,8 @@ static bool is_left_out(const float *v, const uint8_t *where, size_t i)
 }
 
 /* The block whose first pixel is (x0, y0) of the plane that begins at `plane`. */
-static void reduce_block(const void *v, Elem elem, const uint8_t *where, RefShape s, size_t plane, int x0,
-                         int y0, double out[QUANTITIES])
+static void reduce_block(const void *v, Elem elem, const uint8_t *where, RefShape s, size_t plane, int x0, int y0,
+                         double out[QUANTITIES])
 {
     Lanes columns;
     clear_lanes(&columns);
@@ -192,7 +192,7 @@ static bool is_usable(double lo, double hi)
 /* The range of a histogram of floats as numpy takes it. */
 typedef struct Range {
     float lo, hi;
-    double step; /* from edge to edge */
+    double step;    /* from edge to edge */
     float a_number; /* bins for a whole number: 1, or a half, a quarter ... where there are more than bins */
     int bins;
     bool usable; /* finite, not inverted */
@@ -246,8 +246,8 @@ static int bin_of(const Range *r, float v)
     return bin;
 }
 
-void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins,
-                   bool integer, uint32_t *counts)
+void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins, bool integer,
+                   uint32_t *counts)
 {
     memset(counts, 0, (size_t)bins * sizeof *counts);
     Range range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
@@ -470,8 +470,7 @@ static double natural_log(double x)
     double f = m - 1, s = f / (2 + f), z = s * s, w = z * z, k = exponent;
     double odd = w * (0.3999999999940942 + w * (0.22222198432149784 + w * 0.15313837699209373));
     double even =
-        z * (0.6666666666666735 +
-             w * (0.2857142874366239 + w * (0.1818357216161805 + w * 0.14798198605116586)));
+        z * (0.6666666666666735 + w * (0.2857142874366239 + w * (0.1818357216161805 + w * 0.14798198605116586)));
     double half_square = 0.5 * f * f;
     return k * 0.6931471803691238 -
            ((half_square - (s * (half_square + (even + odd)) + k * 1.9082149292705877e-10)) - f);
@@ -512,12 +511,10 @@ static double li(const Hist *h)
     return next / h->range.a_number + h->range.lo;
 }
 
-static double (*const THRESHOLDS[METHODS])(const Hist *) = {
-    [OTSU] = otsu,       [YEN] = yen,         [TRIANGLE] = triangle,
-    [ISODATA] = isodata, [MINIMUM] = minimum, [LI] = li};
+static double (*const THRESHOLDS[METHODS])(const Hist *) =
+    {[OTSU] = otsu, [YEN] = yen, [TRIANGLE] = triangle, [ISODATA] = isodata, [MINIMUM] = minimum, [LI] = li};
 
-double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer,
-                     int method)
+double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method)
 {
     assert(method >= 0 && method < METHODS);
     Hist h = {.counts = counts, .n = bins, .integer = integer};

@@ -140,8 +140,7 @@ void ref_distance(const uint8_t *mask, RefShape s, const double spacing[3], floa
     free(n.site);
 }
 
-void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3],
-                       uint32_t *out)
+void ref_nearest_label(const uint32_t *labels, RefShape s, double limit, const double spacing[3], uint32_t *out)
 {
     size_t pixels = ref_pixels(s);
     Nearest n = {s, spacing, allocate(pixels, sizeof *n.site)};
@@ -244,8 +243,7 @@ static bool meets_line(Flood *f, size_t p, uint32_t label)
     bool meets = false;
     size_t q;
     for (int i = 0; i < f->n_offsets && !meets; i++) {
-        meets = neighbour(f->s, p, f->offsets[i], &q) && f->mask[q] && f->out[q] != 0 &&
-                f->out[q] != label;
+        meets = neighbour(f->s, p, f->offsets[i], &q) && f->mask[q] && f->out[q] != 0 && f->out[q] != label;
     }
     f->mask[p] = !meets;
     return meets;
@@ -283,8 +281,8 @@ static void flood(Flood *f, bool line)
     }
 }
 
-uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s,
-                       RefFlood how, uint32_t *out)
+uint32_t ref_watershed(const float *image, const uint32_t *markers, const uint8_t *mask, RefShape s, RefFlood how,
+                       uint32_t *out)
 {
     size_t pixels = ref_pixels(s), volume = pixels / (size_t)s.c;
     Flood f = {.image = image, .s = s, .out = out, .mask = allocate(pixels, 1)};
@@ -341,8 +339,7 @@ static int32_t least_of(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-void ref_reconstruct(const float *seed, const float *mask, RefShape s, int connectivity,
-                     bool erosion, float *out)
+void ref_reconstruct(const float *seed, const float *mask, RefShape s, int connectivity, bool erosion, float *out)
 {
     size_t pixels = ref_pixels(s), q;
     int32_t *rank = allocate(pixels, sizeof *rank), *most = allocate(pixels, sizeof *most);
@@ -381,8 +378,8 @@ typedef struct Plateau {
 } Plateau;
 
 /* All pixels that hang together with p and are as high; `seen` is set for them. */
-static void walk_plateau(const float *v, RefShape s, const Spot *offsets, int n, size_t p,
-                         uint8_t *seen, Plateau *plateau)
+static void walk_plateau(const float *v, RefShape s, const Spot *offsets, int n, size_t p, uint8_t *seen,
+                         Plateau *plateau)
 {
     size_t q;
     plateau->n = 0;

@@ -19,8 +19,7 @@ static double pixel(const double *v, RefShape s, const RefWindowRank *how, int x
     if (!inside && how->border == IR_CONSTANT) {
         return how->outside + 0.0;
     }
-    size_t row = (size_t)ir_map_border(how->border, z, s.d) * (size_t)s.h +
-                 (size_t)ir_map_border(how->border, y, s.h);
+    size_t row = (size_t)ir_map_border(how->border, z, s.d) * (size_t)s.h + (size_t)ir_map_border(how->border, y, s.h);
     return v[row * (size_t)s.w + (size_t)ir_map_border(how->border, x, s.w)] + 0.0; /* one zero */
 }
 
@@ -36,8 +35,7 @@ double ref_mode(const double *sorted, int n)
     return mode;
 }
 
-static double rank_at(const double *v, RefShape s, const RefWindowRank *how, double *list, int x,
-                      int y, int z)
+static double rank_at(const double *v, RefShape s, const RefWindowRank *how, double *list, int x, int y, int z)
 {
     const Window *w = &how->window;
     int rx = (int)floor(w->radius[0]), ry = (int)floor(w->radius[1]), rz = (int)floor(w->radius[2]);
@@ -64,8 +62,8 @@ void ref_window_rank(const double *v, RefShape s, const RefWindowRank *how, doub
     size_t volume = (size_t)s.w * (size_t)s.h * (size_t)s.d;
     for (size_t p = 0; p < ref_pixels(s); p++) {
         size_t at = p % volume, row = at / (size_t)s.w;
-        out[p] = rank_at(v + (p - at), s, how, list, (int)(at % (size_t)s.w),
-                         (int)(row % (size_t)s.h), (int)(row / (size_t)s.h));
+        out[p] = rank_at(v + (p - at), s, how, list, (int)(at % (size_t)s.w), (int)(row % (size_t)s.h),
+                         (int)(row / (size_t)s.h));
     }
     free(list);
 }

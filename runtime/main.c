@@ -33,8 +33,7 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     streams_open();
     bool ok = options_parse(program, argc, argv, &options, &err);
     if (ok && options.check && (hooks == NULL || hooks->check == NULL)) {
-        ok = err_set(&err, CODE_USAGE, "--check needs the compiler: pipec run %s.pipe --check ...",
-                     program->name);
+        ok = err_set(&err, CODE_USAGE, "--check needs the compiler: pipec run %s.pipe --check ...", program->name);
     }
     int code = err.code;
     if (ok) {

@@ -61,19 +61,22 @@ struct Diag {
 
 /* ---- collecting ---- */
 
-void diags_init(Diags *diags, Arena *arena) {
+void diags_init(Diags *diags, Arena *arena)
+{
     memset(diags, 0, sizeof *diags);
     diags->arena = arena;
 }
 
-void diags_rewind(Diags *diags, const Diags *before) {
+void diags_rewind(Diags *diags, const Diags *before)
+{
     *diags = *before;
     if (diags->last != NULL) {
         diags->last->next = NULL;
     }
 }
 
-Diag *diag_add(Diags *diags, DiagId id, Span span, ...) {
+Diag *diag_add(Diags *diags, DiagId id, Span span, ...)
+{
     Diag *diag = arena_new(diags->arena, Diag);
     diag->id = id;
     diag->span = span;
@@ -103,14 +106,16 @@ Diag *diag_add(Diags *diags, DiagId id, Span span, ...) {
     return diag;
 }
 
-void diag_label(Diags *diags, Diag *diag, const char *format, ...) {
+void diag_label(Diags *diags, Diag *diag, const char *format, ...)
+{
     va_list ap;
     va_start(ap, format);
     diag->label = arena_vprintf(diags->arena, format, ap);
     va_end(ap);
 }
 
-static void append(Arena *arena, Note **first, Note **last, Span span, const char *text) {
+static void append(Arena *arena, Note **first, Note **last, Span span, const char *text)
+{
     Note *note = arena_new(arena, Note);
     note->span = span;
     note->text = text;
@@ -122,19 +127,19 @@ static void append(Arena *arena, Note **first, Note **last, Span span, const cha
     *last = note;
 }
 
-void diag_note(Diags *diags, Diag *diag, Span span, const char *format, ...) {
+void diag_note(Diags *diags, Diag *diag, Span span, const char *format, ...)
+{
     va_list ap;
     va_start(ap, format);
-    append(diags->arena, &diag->notes, &diag->last_note, span,
-           arena_vprintf(diags->arena, format, ap));
+    append(diags->arena, &diag->notes, &diag->last_note, span, arena_vprintf(diags->arena, format, ap));
     va_end(ap);
 }
 
-void diag_help(Diags *diags, Diag *diag, const char *format, ...) {
+void diag_help(Diags *diags, Diag *diag, const char *format, ...)
+{
     va_list ap;
     va_start(ap, format);
-    append(diags->arena, &diag->helps, &diag->last_help, (Span){0},
-           arena_vprintf(diags->arena, format, ap));
+    append(diags->arena, &diag->helps, &diag->last_help, (Span){0}, arena_vprintf(diags->arena, format, ap));
     va_end(ap);
 }
 
@@ -161,7 +166,8 @@ typedef struct Entry {
     int order;  /* of arrival, so that sorting is stable */
 } Entry;
 
-static int compare_entries(const void *a, const void *b) {
+static int compare_entries(const void *a, const void *b)
+{
     const Entry *x = a, *y = b;
     if (x->source != y->source) {
         return x->source < y->source ? -1 : 1;
@@ -173,7 +179,8 @@ static int compare_entries(const void *a, const void *b) {
 }
 
 /* All diagnostics: by file in the order in which the files came up, then by place. */
-static Entry *sorted(const Diags *diags, int *n) {
+static Entry *sorted(const Diags *diags, int *n)
+{
     Vec(const Source *) sources = {0};
     *n = diags->errors + diags->warnings;
     Entry *entries = arena_array(diags->arena, Entry, *n + 1);
@@ -194,7 +201,8 @@ static Entry *sorted(const Diags *diags, int *n) {
 
 /* ---- text ---- */
 
-static char *clean(Arena *arena, const char *text) {
+static char *clean(Arena *arena, const char *text)
+{
     Str s;
     str_init(&s, arena);
     utf8_add_clean(&s, text, (int)strlen(text));
@@ -234,7 +242,8 @@ typedef struct Render {
     int gutter;
 } Render;
 
-static const Lines *lines_of(Render *r, const Source *source) {
+static const Lines *lines_of(Render *r, const Source *source)
+{
     for (int i = 0; i < r->files.n; i++) {
         if (r->files.at[i].source == source) {
             return &r->files.at[i];
@@ -255,7 +264,8 @@ static const Lines *lines_of(Render *r, const Source *source) {
 }
 
 /* 0-based line of a byte offset. */
-static int line_at(const Lines *lines, int offset) {
+static int line_at(const Lines *lines, int offset)
+{
     int low = 0, high = lines->n - 1;
     while (low < high) {
         int middle = (low + high + 1) / 2;
@@ -268,18 +278,21 @@ static int line_at(const Lines *lines, int offset) {
     return low;
 }
 
-static int line_size(const Lines *lines, int line) {
+static int line_size(const Lines *lines, int line)
+{
     const char *text = lines->source->text + lines->begin[line];
     return (int)strcspn(text, "\r\n");
 }
 
-static void add_column(Display *d, const char *text, int n) {
+static void add_column(Display *d, const char *text, int n)
+{
     d->offset[d->width++] = (int)d->text.n;
     utf8_add_clean(&d->text, text, n);
 }
 
 /* Lays a line out: tabs become spaces, what cannot be shown becomes U+FFFD. */
-static const Display *display_line(Render *r, const Lines *lines, int line) {
+static const Display *display_line(Render *r, const Lines *lines, int line)
+{
     Display *d = &r->display;
     if (d->source == lines->source && d->line == line) {
         return d;
@@ -321,14 +334,16 @@ typedef struct Mark { /* a place that is underlined */
     int line;
 } Mark;
 
-static void paint(Render *r, const char *colour) {
+static void paint(Render *r, const char *colour)
+{
     if (r->colour) {
         str_add(r->out, colour);
     }
 }
 
 /* " 12 | " or, with line < 0, the same without a number. */
-static void add_gutter(Render *r, int line) {
+static void add_gutter(Render *r, int line)
+{
     paint(r, BLUE);
     if (line < 0) {
         str_addf(r->out, "%*s |", r->gutter, "");
@@ -338,7 +353,8 @@ static void add_gutter(Render *r, int line) {
     paint(r, PLAIN);
 }
 
-static void add_repeated(Str *out, const char *text, int n) {
+static void add_repeated(Str *out, const char *text, int n)
+{
     for (int i = 0; i < n; i++) {
         str_add(out, text);
     }
@@ -349,7 +365,8 @@ typedef struct Window { /* the columns of a line that are shown */
     bool cut_before, cut_after;
 } Window;
 
-static Window window_of(const Display *d, int column) {
+static Window window_of(const Display *d, int column)
+{
     Window w = {0, d->width, false, false};
     if (d->width > WIDTH) {
         w.from = column > MARGIN ? column - MARGIN : 0;
@@ -360,25 +377,26 @@ static Window window_of(const Display *d, int column) {
     return w;
 }
 
-static int column_of(const Lines *lines, const Display *d, int offset) {
+static int column_of(const Lines *lines, const Display *d, int offset)
+{
     int byte = offset - lines->begin[d->line];
     return d->column[byte < 0 ? 0 : byte > d->bytes ? d->bytes : byte];
 }
 
-static void add_source_line(Render *r, const Display *d, Window w) {
+static void add_source_line(Render *r, const Display *d, Window w)
+{
     add_gutter(r, d->line);
     if (d->width > 0) {
         str_add(r->out, w.cut_before ? " ..." : " ");
-        str_addn(r->out, d->text.at + d->offset[w.from],
-                 (size_t)(d->offset[w.to] - d->offset[w.from]));
+        str_addn(r->out, d->text.at + d->offset[w.from], (size_t)(d->offset[w.to] - d->offset[w.from]));
         str_add(r->out, w.cut_after ? "..." : "");
     }
     str_add(r->out, "\n");
 }
 
 /* The row of carets under a line, with what is to say about them. */
-static void add_carets(Render *r, const Lines *lines, const Display *d, Window w, const Mark *mark,
-                       const char *colour) {
+static void add_carets(Render *r, const Lines *lines, const Display *d, Window w, const Mark *mark, const char *colour)
+{
     int from = column_of(lines, d, mark->span.begin);
     int to = column_of(lines, d, mark->span.end);
     from = from < w.from ? w.from : from > w.to ? w.to : from;
@@ -395,7 +413,8 @@ static void add_carets(Render *r, const Lines *lines, const Display *d, Window w
     str_add(r->out, "\n");
 }
 
-static int compare_marks(const void *a, const void *b) {
+static int compare_marks(const void *a, const void *b)
+{
     const Mark *x = a, *y = b;
     if (x->line != y->line) {
         return x->line < y->line ? -1 : 1;
@@ -407,7 +426,8 @@ static int compare_marks(const void *a, const void *b) {
 }
 
 /* The marked lines of one file, in their order; more than one line left out shows as "...". */
-static void add_excerpt(Render *r, const Lines *lines, Mark *marks, int n, const char *colour) {
+static void add_excerpt(Render *r, const Lines *lines, Mark *marks, int n, const char *colour)
+{
     for (int i = 0; i < n; i++) {
         marks[i].line = line_at(lines, marks[i].span.begin);
     }
@@ -427,7 +447,8 @@ static void add_excerpt(Render *r, const Lines *lines, Mark *marks, int n, const
 }
 
 /* 1-based column in code points; goes on from the last one asked for where that is possible. */
-static int code_point_column(Render *r, const Lines *lines, int line, int offset) {
+static int code_point_column(Render *r, const Lines *lines, int line, int offset)
+{
     Place *p = &r->place;
     if (p->source != lines->source || p->line != line || p->offset > offset) {
         *p = (Place){lines->source, line, lines->begin[line], 1};
@@ -444,7 +465,8 @@ static int code_point_column(Render *r, const Lines *lines, int line, int offset
     return p->column;
 }
 
-static void add_place(Render *r, const char *arrow, Span span) {
+static void add_place(Render *r, const char *arrow, Span span)
+{
     const Lines *lines = lines_of(r, span.source);
     int line = line_at(lines, span.begin);
     paint(r, BLUE);
@@ -457,7 +479,8 @@ static void add_place(Render *r, const char *arrow, Span span) {
     str_add(r->out, "\n");
 }
 
-static int digits(int n) {
+static int digits(int n)
+{
     int count = 1;
     while (n >= 10) {
         n /= 10;
@@ -466,7 +489,8 @@ static int digits(int n) {
     return count;
 }
 
-static int gutter_of(Render *r, const Diag *diag) {
+static int gutter_of(Render *r, const Diag *diag)
+{
     int widest = 2;
     int last = line_at(lines_of(r, diag->span.source), diag->span.begin);
     widest = digits(last + 1) > widest ? digits(last + 1) : widest;
@@ -480,7 +504,8 @@ static int gutter_of(Render *r, const Diag *diag) {
 }
 
 /* The main place and the notes in its file, then a part for each note in another file. */
-static void add_excerpts(Render *r, const Diag *diag, const char *colour) {
+static void add_excerpts(Render *r, const Diag *diag, const char *colour)
+{
     Mark marks[SHOWN_NOTES + 1];
     int n = 0;
     marks[n++] = (Mark){diag->span, diag->label, true, 0};
@@ -501,7 +526,8 @@ static void add_excerpts(Render *r, const Diag *diag, const char *colour) {
 }
 
 /* "   = help: text", further lines of the text under its first. */
-static void add_remark(Render *r, const char *kind, const char *colour, const char *text) {
+static void add_remark(Render *r, const char *kind, const char *colour, const char *text)
+{
     paint(r, BLUE);
     str_addf(r->out, "%*s = ", r->gutter, "");
     paint(r, colour);
@@ -517,7 +543,8 @@ static void add_remark(Render *r, const char *kind, const char *colour, const ch
     str_add(r->out, "\n");
 }
 
-static void render_one(Render *r, const Diag *diag) {
+static void render_one(Render *r, const Diag *diag)
+{
     const Row *row = &rows[diag->id];
     const char *colour = severity_colours[row->severity];
     paint(r, colour);
@@ -542,7 +569,8 @@ static void render_one(Render *r, const Diag *diag) {
     }
 }
 
-void diags_render(const Diags *diags, Str *out, bool colour, int limit) {
+void diags_render(const Diags *diags, Str *out, bool colour, int limit)
+{
     Render r = {.arena = diags->arena, .out = out, .colour = colour};
     int n;
     const Entry *entries = sorted(diags, &n);
@@ -569,7 +597,8 @@ void diags_render(const Diags *diags, Str *out, bool colour, int limit) {
 
 /* ---- JSON ---- */
 
-static void add_json_string(Render *r, const char *key, const char *text) {
+static void add_json_string(Render *r, const char *key, const char *text)
+{
     str_addf(r->out, "\"%s\": ", key);
     if (text == NULL) {
         str_add(r->out, "null");
@@ -584,11 +613,13 @@ static void add_json_string(Render *r, const char *key, const char *text) {
 }
 
 /* What people will read. */
-static void add_json_text(Render *r, const char *key, const char *text) {
+static void add_json_text(Render *r, const char *key, const char *text)
+{
     add_json_string(r, key, text != NULL ? clean(r->arena, text) : NULL);
 }
 
-static void add_json_span(Render *r, Span span) {
+static void add_json_span(Render *r, Span span)
+{
     if (span.source == NULL) {
         str_add(r->out, "\"file\": null, \"line\": null, \"column\": null, \"endLine\": null, "
                         "\"endColumn\": null");
@@ -599,11 +630,12 @@ static void add_json_span(Render *r, Span span) {
     int column = code_point_column(r, lines, line, span.begin);
     int end_column = code_point_column(r, lines, end, span.end);
     add_json_string(r, "file", span.source->path);
-    str_addf(r->out, ", \"line\": %d, \"column\": %d, \"endLine\": %d, \"endColumn\": %d",
-             line + 1, column, end + 1, end_column);
+    str_addf(r->out, ", \"line\": %d, \"column\": %d, \"endLine\": %d, \"endColumn\": %d", line + 1, column, end + 1,
+             end_column);
 }
 
-static void add_json(Render *r, const Diag *diag) {
+static void add_json(Render *r, const Diag *diag)
+{
     Str help;
     str_init(&help, r->arena);
     for (const Note *note = diag->helps; note != NULL; note = note->next) {
@@ -632,7 +664,8 @@ static void add_json(Render *r, const Diag *diag) {
     str_add(r->out, "]}");
 }
 
-void diags_render_json(const Diags *diags, Str *out) {
+void diags_render_json(const Diags *diags, Str *out)
+{
     Render r = {.arena = diags->arena, .out = out};
     int n;
     const Entry *entries = sorted(diags, &n);
@@ -646,7 +679,8 @@ void diags_render_json(const Diags *diags, Str *out) {
 
 /* ---- pages ---- */
 
-static char upper(char c) {
+static char upper(char c)
+{
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 

@@ -24,8 +24,8 @@ typedef struct Diag Diag;
 
 enum {
     DIAG_BUCKETS = 256,
-    DIAG_ENOUGH = 100,  /* errors, after which nothing more is checked: each is compared with all names there are */
-    DIAG_MOST = 10000   /* errors, and warnings; what comes after them is dropped */
+    DIAG_ENOUGH = 100, /* errors, after which nothing more is checked: each is compared with all names there are */
+    DIAG_MOST = 10000  /* errors, and warnings; what comes after them is dropped */
 };
 
 typedef struct Diags {
@@ -43,14 +43,11 @@ void diags_rewind(Diags *diags, const Diags *before);
  * A second one of the same kind at the same place is dropped. */
 Diag *diag_add(Diags *diags, DiagId id, Span span, ...);
 /* A label under the main span instead of nothing: "expected a mask". */
-void diag_label(Diags *diags, Diag *diag, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void diag_label(Diags *diags, Diag *diag, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Another place that matters: "blurred is an image". */
-void diag_note(Diags *diags, Diag *diag, Span span, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void diag_note(Diags *diags, Diag *diag, Span span, const char *format, ...) __attribute__((format(printf, 4, 5)));
 /* What to do: "= help: ..." */
-void diag_help(Diags *diags, Diag *diag, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void diag_help(Diags *diags, Diag *diag, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* For those who look at single ones: the next in the order of arrival, and its parts. */
 const Diag *diag_next(const Diag *diag);

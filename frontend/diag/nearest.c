@@ -11,11 +11,13 @@
 
 enum { LONGEST = 64 }; /* longer names are not corrected */
 
-static int least(int a, int b) {
+static int least(int a, int b)
+{
     return a < b ? a : b;
 }
 
-static int distance(const char *a, int na, const char *b, int nb) {
+static int distance(const char *a, int na, const char *b, int nb)
+{
     int rows[3][LONGEST + 1];
     int *before = rows[0], *above = rows[1], *row = rows[2];
     for (int j = 0; j <= nb; j++) {
@@ -40,7 +42,8 @@ static int distance(const char *a, int na, const char *b, int nb) {
     return above[nb];
 }
 
-const char *fe_nearest(const char *name, const char *const *candidates, int n) {
+const char *fe_nearest(const char *name, const char *const *candidates, int n)
+{
     size_t length = strlen(name);
     if (length > LONGEST) {
         return NULL;

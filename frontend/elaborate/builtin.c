@@ -38,10 +38,7 @@ Val el_math(Elab *el, Call *call)
 Val el_constant_border(Elab *el, Call *call)
 {
     (void)el;
-    return (Val){.kind = VAL_BORDER,
-                 .grid = -1,
-                 .border = IR_CONSTANT,
-                 .expr = call->arg[0].expr};
+    return (Val){.kind = VAL_BORDER, .grid = -1, .border = IR_CONSTANT, .expr = call->arg[0].expr};
 }
 
 Val el_squared_border(Elab *el, Call *call)
@@ -125,8 +122,7 @@ static bool may_lack(Elab *el, const Call *call, int axis)
 
 Val el_coordinate(Elab *el, Call *call)
 {
-    static const AxisWord WORDS[] = {
-        {"x_of", IR_AX_X}, {"y_of", IR_AX_Y}, {"z_of", IR_AX_Z}, {"c_of", IR_AX_C}};
+    static const AxisWord WORDS[] = {{"x_of", IR_AX_X}, {"y_of", IR_AX_Y}, {"z_of", IR_AX_Z}, {"c_of", IR_AX_C}};
     int axis = axis_called(WORDS, 4, call->op->name);
     if (!may_lack(el, call, axis)) {
         return el_err();
@@ -155,8 +151,7 @@ Val el_dimensions(Elab *el, Call *call)
 
 Val el_has_axis(Elab *el, Call *call)
 {
-    static const AxisWord WORDS[] = {
-        {"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}, {"c", IR_AX_C}};
+    static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}, {"c", IR_AX_C}};
     int axis = el_axis(el, call->arg[0], axis_called(WORDS, 4, call->arg[1].text));
     return el_host(ir_const_typed(el->g, el_has(el, call->arg[0], axis), ELEM_BOOL));
 }
@@ -188,7 +183,8 @@ Val el_canvas(Elab *el, Call *call)
         grid.extent[ax] = call->arg[ax + 1].expr;
         place = ax < 3 ? el_nowhere() : place;
     }
-    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32), el_add_grid(el, grid, place, *el_names_of(el, call->arg[0].grid)));
+    return el_image(el, ir_const_typed(el->g, 0, ELEM_F32),
+                    el_add_grid(el, grid, place, *el_names_of(el, call->arg[0].grid)));
 }
 
 /* 0, 1, 2 ... along the axis that is named first; the others only have an extent. */
@@ -289,8 +285,9 @@ static bool read_rows(Elab *el, Val list, Rows *rows, Span span)
     double cells = (double)rows->nx * rows->ny * rows->nz;
     if (fine && cells > ELAB_MAX_UNROLL) {
         Diag *d = el_error(el, LIST_TOO_LONG, span, cells, ELAB_MAX_UNROLL);
-        diag_help(el->diags, d, "a kernel may be a function of the offsets: convolve(v, f, radius = 75) with "
-                                "fn f(i, j) = exp(-(i * i + j * j) / 800)");
+        diag_help(el->diags, d,
+                  "a kernel may be a function of the offsets: convolve(v, f, radius = 75) with "
+                  "fn f(i, j) = exp(-(i * i + j * j) / 800)");
         return false;
     }
     rows->cell = arena_array(el->arena, double, fine ? rows->nx * rows->ny * rows->nz : 1);
@@ -304,8 +301,9 @@ static bool read_rows(Elab *el, Val list, Rows *rows, Span span)
     }
     if (!fine) {
         Diag *d = el_error(el, LIST_NOT_RECTANGULAR, span, "");
-        diag_help(el->diags, d, "rows of numbers, all of one length: [[0, 1, 0], [1, 1, 1], "
-                                "[0, 1, 0]]");
+        diag_help(el->diags, d,
+                  "rows of numbers, all of one length: [[0, 1, 0], [1, 1, 1], "
+                  "[0, 1, 0]]");
         return false;
     }
     return true;
@@ -319,8 +317,9 @@ Val el_literal_footprint(Elab *el, Val list, Span span)
     }
     if (rows.nx % 2 == 0 || rows.ny % 2 == 0 || rows.nz % 2 == 0) {
         Diag *d = el_error(el, LIST_NOT_ODD, span, rows.nx, rows.ny);
-        diag_help(el->diags, d, "add a row or column of zeros: the middle one is the current "
-                                "pixel");
+        diag_help(el->diags, d,
+                  "add a row or column of zeros: the middle one is the current "
+                  "pixel");
         return el_err();
     }
     bool full = true;
@@ -329,8 +328,8 @@ Val el_literal_footprint(Elab *el, Val list, Span span)
         full = full && rows.cell[i] != 0;
         cells.items[i].val = el_number(el, rows.cell[i]);
     }
-    Val v = footprint(el, full ? "box" : "literal", el_number(el, rows.nx / 2),
-                      el_number(el, rows.ny / 2), el_number(el, rows.nz / 2));
+    Val v = footprint(el, full ? "box" : "literal", el_number(el, rows.nx / 2), el_number(el, rows.ny / 2),
+                      el_number(el, rows.nz / 2));
     Val with_cells = el_record(el, 4);
     with_cells.kind = VAL_FOOTPRINT;
     with_cells.text = v.text;
@@ -493,7 +492,8 @@ Val el_is_large(Elab *el, Call *call)
     double most = 0;
     bool known = known_window(el, call->arg[1], &w) && el_constant(el, call->arg[2], &most);
     double box = (2 * w.radius[0] + 1) * (2 * w.radius[1] + 1) * (2 * w.radius[2] + 1);
-    bool large = !known || (w.shape != WINDOW_LITERAL && !(box <= 16 * most)); /* all others fill a sixth of their box */
+    bool large =
+        !known || (w.shape != WINDOW_LITERAL && !(box <= 16 * most)); /* all others fill a sixth of their box */
     if (!large) {
         window_runs(&w, NULL, 0, &pixels);
         large = pixels > most;
@@ -518,8 +518,12 @@ static bool check_window(Elab *el, const Call *call, Val f)
         return false;
     }
     if (ir_expr(g, cells)->rank != IR_CONST && !el->guarded) {
-        const IrBound bound = {.what = "the number of pixels in a window", .must = "at most 16777216", .value = cells,
-                               .lo = 0, .hi = MOST_CELLS, .span = el_place(el, call->span)};
+        const IrBound bound = {.what = "the number of pixels in a window",
+                               .must = "at most 16777216",
+                               .value = cells,
+                               .lo = 0,
+                               .hi = MOST_CELLS,
+                               .span = el_place(el, call->span)};
         vec_push(el->arena, &g->bounds, bound);
     }
     return true;
@@ -541,9 +545,9 @@ static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr perc
                    .elem = ir_expr(g, in)->type,
                    .grid = v.grid,
                    .in = {in},
-                   .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr,
-                           f.items[2].val.expr, percent, ir_const(g, border.border),
-                           border.border == IR_CONSTANT ? border.expr : zero, ir_const(g, mode)},
+                   .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr, f.items[2].val.expr,
+                           percent, ir_const(g, border.border), border.border == IR_CONSTANT ? border.expr : zero,
+                           ir_const(g, mode)},
                    .text = w.cells};
     return el_node(el, el_add_once(el, node, "window", call->span));
 }
@@ -665,8 +669,7 @@ Val el_kernel_radius(Elab *el, Call *call)
         return el_err();
     }
     IrGraph *g = el->g;
-    return per_axis(el, ir_const(g, rows.nx / 2), ir_const(g, rows.ny / 2),
-                    ir_const(g, rows.nz / 2));
+    return per_axis(el, ir_const(g, rows.nx / 2), ir_const(g, rows.ny / 2), ir_const(g, rows.nz / 2));
 }
 
 /* How many cells a kernel has along each axis, which may be an even number where it is a list. */

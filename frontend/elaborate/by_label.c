@@ -72,10 +72,11 @@ bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span)
         if (image || (vals[i].kind == VAL_VECTOR && vals[i].node != *labels)) {
             Diag *d = el_error(el, VECTOR_MEETS, span, el_describe(el, *first),
                                image ? el_describe(el, vals[i]) : "a value for each of other labels");
-            diag_help(el->diags, d,
-                      image ? "paint it on its labels, and compute with the pixels: v[%s]"
-                            : "take both of the same labels, a part of each by a mask: label_sum(%s, image if mask else 0)",
-                      el_labels_name(el, *first));
+            diag_help(
+                el->diags, d,
+                image ? "paint it on its labels, and compute with the pixels: v[%s]"
+                      : "take both of the same labels, a part of each by a mask: label_sum(%s, image if mask else 0)",
+                el_labels_name(el, *first));
             return false;
         }
     }
@@ -290,8 +291,7 @@ static Val painted(Elab *el, Call *call, int i)
 {
     IrId labels = el_store(el, call->arg[0], "labels", call->span);
     IrExpr value = value_of_label(el, call, i, labels);
-    return value == 0 ? el_err()
-                      : el_image(el, ir_rewrite(el->g, value, pixel_for_label, &labels), call->arg[0].grid);
+    return value == 0 ? el_err() : el_image(el, ir_rewrite(el->g, value, pixel_for_label, &labels), call->arg[0].grid);
 }
 
 /* An image of values has the axes of the labels. */
@@ -305,8 +305,7 @@ static bool check_axes(Elab *el, Call *call, int i)
         return false;
     }
     if (el->grids.at[pair[0].grid].extents != el->grids.at[call->arg[0].grid].extents) {
-        el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
-                 el_axes(el, call->arg[0].grid));
+        el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid), el_axes(el, call->arg[0].grid));
         return false;
     }
     call->arg[i] = pair[1];

@@ -26,17 +26,16 @@ static unsigned image_type(IrKind kind)
 static unsigned types_of(const Elab *el, Val v)
 {
     static const unsigned TYPES[VAL_KINDS] = {
-        [VAL_UNIFORM] = OP_VALUE,       [VAL_SELECTION] = OP_SELECTION, [VAL_VECTOR] = OP_VECTOR,
-        [VAL_RECORD] = OP_RECORD,       [VAL_LIST] = OP_LIST,           [VAL_FUNCTION] = OP_FUNCTION,
-        [VAL_BORDER] = OP_BORDER,       [VAL_FOOTPRINT] = OP_FOOTPRINT, [VAL_WORD] = OP_WORD,
+        [VAL_UNIFORM] = OP_VALUE, [VAL_SELECTION] = OP_SELECTION, [VAL_VECTOR] = OP_VECTOR,
+        [VAL_RECORD] = OP_RECORD, [VAL_LIST] = OP_LIST,           [VAL_FUNCTION] = OP_FUNCTION,
+        [VAL_BORDER] = OP_BORDER, [VAL_FOOTPRINT] = OP_FOOTPRINT, [VAL_WORD] = OP_WORD,
         [VAL_TEXT] = OP_WORD,
     };
     if (v.kind == VAL_IMAGE) {
         return image_type(v.image);
     }
     if (v.kind == VAL_NUMBER) {
-        return el_is_truth(el, v) ? OP_TRUTH
-                                  : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH;
+        return el_is_truth(el, v) ? OP_TRUTH : OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH;
     }
     bool word = v.kind == VAL_WORD || v.kind == VAL_TEXT;
     if (word && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
@@ -47,7 +46,7 @@ static unsigned types_of(const Elab *el, Val v)
 
 static const char *range_words(Elab *el, const OpParam *p)
 {
-    return p->above          ? arena_printf(el->arena, "above %g", p->lo)
+    return p->above       ? arena_printf(el->arena, "above %g", p->lo)
            : isinf(p->hi) ? arena_printf(el->arena, "at least %g", p->lo)
                           : arena_printf(el->arena, "in %g .. %g", p->lo, p->hi);
 }
@@ -78,8 +77,12 @@ static void bind_range(Elab *el, const Call *call, const OpParam *p, IrExpr valu
         return;
     }
     IrBound bound = {.what = arena_printf(el->arena, "'%s' of '%s'", p->name, call->op->name),
-                     .must = range_words(el, p), .value = value,
-                     .lo = p->lo, .hi = p->hi, .above = p->above, .span = at};
+                     .must = range_words(el, p),
+                     .value = value,
+                     .lo = p->lo,
+                     .hi = p->hi,
+                     .above = p->above,
+                     .span = at};
     for (int i = 0; i < el->g->bounds.n; i++) {
         const IrBound *other = &el->g->bounds.at[i];
         if (other->value == value && strcmp(other->what, bound.what) == 0) {
@@ -117,8 +120,7 @@ static bool check_length(Elab *el, const OpParam *p, Val v, Span at)
 }
 
 /* Numbers for each axis as a record; an axis that the image lacks has 0. */
-static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out,
-                         Span at)
+static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out, Span at)
 {
     static const char *const NAMES[] = {"x", "y", "z"};
     int grid = el_grid_of(el, call->arg[0]);
@@ -186,8 +188,7 @@ static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *
     if (rows) {
         *v = el_literal_footprint(el, *v, at);
     } else if (v->kind != VAL_FOOTPRINT) {
-        if ((p->types & OP_PER_AXIS) == 0 || (v->kind != VAL_NUMBER && v->kind != VAL_LIST) ||
-            el_is_truth(el, *v)) {
+        if ((p->types & OP_PER_AXIS) == 0 || (v->kind != VAL_NUMBER && v->kind != VAL_LIST) || el_is_truth(el, *v)) {
             el_wrong_kind(el, call, p, *v, at);
             return false;
         }
@@ -243,9 +244,7 @@ static bool check_area(Elab *el, const Call *call, const OpParam *p, Val v, Span
     if (strcmp(v.unit, right) == 0) {
         return true;
     }
-    const char *what = strcmp(v.unit, "um") == 0    ? "a length"
-                       : strcmp(v.unit, "um2") == 0 ? "an area"
-                                                    : "a volume";
+    const char *what = strcmp(v.unit, "um") == 0 ? "a length" : strcmp(v.unit, "um2") == 0 ? "an area" : "a volume";
     Diag *d = el_error(el, NOT_AN_AREA, at, p->name, v.unit, what);
     diag_help(el->diags, d, "write how many pixels, or %s: %s", solid ? "a volume" : "an area", right);
     return false;
@@ -471,8 +470,7 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         return -1;
     }
     if (call->given[i]) {
-        el_error(el, ARGUMENT_TWICE, arg->name != NULL ? arg->name_span : arg->value->span,
-                 param_at(op, i)->name);
+        el_error(el, ARGUMENT_TWICE, arg->name != NULL ? arg->name_span : arg->value->span, param_at(op, i)->name);
         return -1;
     }
     return i;
@@ -563,8 +561,8 @@ static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
             call->arg[i] = default_value(el, p);
             call->at[i] = e->span;
         }
-        bool settled = call->column[i] != NULL ? settle_column(el, call, i)
-                                               : settle(el, call, p, &call->arg[i], call->at[i]);
+        bool settled =
+            call->column[i] != NULL ? settle_column(el, call, i) : settle(el, call, p, &call->arg[i], call->at[i]);
         fine = settled && fine;
     }
     return fine;
@@ -604,7 +602,8 @@ bool el_mark_called(Elab *el, const AstStmt *fn)
 void el_expands_too_much(Elab *el, Span span)
 {
     Diag *d = el_error(el, EXPANDS_TOO_MUCH, span, ELAB_MAX_EXPANDED);
-    diag_help(el->diags, d, "each call is computed by itself: what is used twice gets a name, `a = f(v)`, and then `a + a`");
+    diag_help(el->diags, d,
+              "each call is computed by itself: what is used twice gets a name, `a = f(v)`, and then `a + a`");
 }
 
 bool el_may_expand(Elab *el, const AstStmt *fn, Span span)
@@ -625,8 +624,9 @@ bool el_may_expand(Elab *el, const AstStmt *fn, Span span)
         }
         if (f->fn == fn) {
             Diag *d = el_error(el, RECURSION, span, fn->name);
-            diag_help(el->diags, d, "functions are expanded where they are called; write a loop: "
-                                    "while, for or repeat");
+            diag_help(el->diags, d,
+                      "functions are expanded where they are called; write a loop: "
+                      "while, for or repeat");
             return false;
         }
     }
@@ -660,8 +660,9 @@ static Val convert_to(Elab *el, Val v, const char *type, Span type_span, Span sp
     }
     if (elem == ELEM_NONE || elem == ELEM_FILE) {
         Diag *d = el_error(el, UNKNOWN_TYPE, type_span, type);
-        diag_help(el->diags, d, "types are u8 u16 i16 u32 i32 f32 bool, image, mask, labels and "
-                                "number");
+        diag_help(el->diags, d,
+                  "types are u8 u16 i16 u32 i32 f32 bool, image, mask, labels and "
+                  "number");
         return el_err();
     }
     if ((!el_is_scalar(v) && v.kind != VAL_IMAGE) || el_is_truth(el, v) || el_is_mask(el, v)) {
@@ -672,8 +673,7 @@ static Val convert_to(Elab *el, Val v, const char *type, Span type_span, Span sp
 }
 
 /* Expands a function on values. */
-static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
-                  Span span)
+static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span)
 {
     if (!el_may_expand(el, fn, span)) {
         return el_err();
@@ -702,8 +702,7 @@ static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, cons
     return convert_to(el, result, fn->type, fn->type_span, span);
 }
 
-static Val call_values(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at,
-                       int n, Span span)
+static Val call_values(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span)
 {
     el_mark_called(el, fn);
     for (int i = 0; i < n; i++) {
@@ -742,8 +741,7 @@ static int find_fn_param(const AstStmt *fn, const char *name)
     return -1;
 }
 
-static bool fn_arguments(Elab *el, const AstStmt *fn, const AstExpr *e, Val *args, Span *at,
-                         bool *given)
+static bool fn_arguments(Elab *el, const AstStmt *fn, const AstExpr *e, Val *args, Span *at, bool *given)
 {
     int n = count_params(fn), next = 0;
     bool fine = true;
@@ -834,7 +832,7 @@ Val el_call(Elab *el, const AstExpr *e)
     Binding *b = el_find(el->scope, e->name);
     const Op *op = ops_find(el->ops, e->name);
     /* The prelude calls operators as everybody does: checked, and with their defaults. */
-    bool operator = op != NULL && b != NULL && b->val.env == el->prelude;
+    bool operator= op != NULL && b != NULL && b->val.env == el->prelude;
     if (b != NULL && b->val.kind == VAL_FUNCTION && !operator) {
         b->used = true;
         return call_function(el, b->val.fn, b->val.env, e);
@@ -849,8 +847,7 @@ Val el_call(Elab *el, const AstExpr *e)
         b->used = true;
         Diag *d = el_error(el, NOT_A_FUNCTION, e->word, e->name, el_describe(el, b->val));
         if (b->val.kind == VAL_IMAGE) {
-            diag_help(el->diags, d, "a pixel beside the current one is %s[dx = 1, dy = 0]",
-                      e->name);
+            diag_help(el->diags, d, "a pixel beside the current one is %s[dx = 1, dy = 0]", e->name);
         }
         return el_err();
     }

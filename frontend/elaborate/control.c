@@ -28,8 +28,7 @@ static bool is_tainted(const Taint *t, const char *name)
 /* Calls that say something about an image without looking at its pixels. */
 static bool asks_shape(const AstExpr *e)
 {
-    static const char *const NAMES[] = {"width",    "height",     "depth",
-                                        "channels", "dimensions", "has_axis"};
+    static const char *const NAMES[] = {"width", "height", "depth", "channels", "dimensions", "has_axis"};
     for (size_t i = 0; e->kind == AST_CALL && i < sizeof NAMES / sizeof *NAMES; i++) {
         if (strcmp(e->name, NAMES[i]) == 0) {
             return true;
@@ -65,8 +64,7 @@ static bool spreads(Elab *el, const AstStmt *s, Taint **t, bool *grew)
 {
     for (; s != NULL; s = s->next) {
         bool control = s->kind == AST_IF || s->kind == AST_WHILE;
-        if ((control && depends(*t, s->a)) ||
-            (s->kind == AST_FOR && (depends(*t, s->lo) || depends(*t, s->hi)))) {
+        if ((control && depends(*t, s->a)) || (s->kind == AST_FOR && (depends(*t, s->lo) || depends(*t, s->hi)))) {
             return true;
         }
         if (s->kind == AST_ASSIGN && depends(*t, s->a) && !is_tainted(*t, s->name)) {

@@ -37,7 +37,7 @@ typedef struct Scope Scope;
 struct Val {
     ValKind kind;
     IrKind image;
-    int grid;         /* of Elab.grids */
+    int grid; /* of Elab.grids */
     IrExpr expr, mask;
     IrId node;
     const char *unit; /* of a number: "um", "um2", "um3"; NULL for pixels */
@@ -62,9 +62,13 @@ typedef struct Binding {
     Span span;
     Val val;
     BindKind kind;
-    int loop;       /* the loop in which it was assigned */
+    int loop; /* the loop in which it was assigned */
     bool used;
-    enum { KEPT, LOST_SELECTION, LOST_WITHOUT_ROUND } lost; /* made inside a loop that has ended: what it was, or that
+    enum {
+        KEPT,
+        LOST_SELECTION,
+        LOST_WITHOUT_ROUND
+    } lost; /* made inside a loop that has ended: what it was, or that
                                                                the loop may have had no round */
     struct Binding *next;
 } Binding;
@@ -72,12 +76,12 @@ typedef struct Binding {
 struct Scope {
     Scope *parent;
     Binding *first;
-    Binding **slot;  /* by hash of the name, open addressing; NULL: there are few */
-    int n, n_slots;  /* bindings; a power of two */
+    Binding **slot;          /* by hash of the name, open addressing; NULL: there are few */
+    int n, n_slots;          /* bindings; a power of two */
     struct Elab *library_of; /* of the prelude: its functions are bound when somebody looks for them; else NULL */
 };
 
-typedef struct Fold {  /* an index variable of a comprehension */
+typedef struct Fold { /* an index variable of a comprehension */
     int index;
     IrExpr lo, hi;
 } Fold;
@@ -124,31 +128,31 @@ typedef struct Elab {
     FeLibrary *library;
     const Ops *ops;
     Scope *scope;
-    Scope *top;          /* of the user's file */
-    Scope *prelude;      /* functions of the prelude */
+    Scope *top;     /* of the user's file */
+    Scope *prelude; /* functions of the prelude */
     const Frame *frame;
     const Default *defaults; /* that are being found out, the last one first */
-    int depth;           /* of expanded functions */
-    int expanded;        /* functions, as often as they were */
-    Span call;           /* the user's words while the prelude is expanded; else no source */
-    int loop;            /* the loop being elaborated */
-    struct Ranges *ranges; /* of the comprehension around */
-    bool guarded;        /* inside a choice that depends on a number */
-    int copies;          /* of what is elaborated now, for indices around; 0: one */
-    const char *hint;    /* what a node made now is called */
-    Vec(bool) anonymous; /* by node: the compiler made up its name */
+    int depth;               /* of expanded functions */
+    int expanded;            /* functions, as often as they were */
+    Span call;               /* the user's words while the prelude is expanded; else no source */
+    int loop;                /* the loop being elaborated */
+    struct Ranges *ranges;   /* of the comprehension around */
+    bool guarded;            /* inside a choice that depends on a number */
+    int copies;              /* of what is elaborated now, for indices around; 0: one */
+    const char *hint;        /* what a node made now is called */
+    Vec(bool) anonymous;     /* by node: the compiler made up its name */
     Vec(ElGrid) grids;
-    Vec(int) lies;       /* by node: its grid among those; -1 */
+    Vec(int) lies;               /* by node: its grid among those; -1 */
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
-    Vec(IrExpr) folds;           /* each different one */
+    Vec(IrExpr) folds;                 /* each different one */
     Vec(const struct Linear *) linear; /* by expression: what it is as a position (place.c); NULL: not asked yet */
 } Elab;
 
 enum {
     ELAB_MAX_UNROLL = 4096, /* rounds of a loop, cells of a literal kernel, choices of a list */
     ELAB_MAX_EXPANDED = 30000,
-    ELAB_MAX_CALLS = 256,   /* functions that call one another */
+    ELAB_MAX_CALLS = 256,    /* functions that call one another */
     ELAB_MAX_BRACKETS = 120, /* depth of an expression in a function with control flow: clang takes 256 brackets */
     ELAB_MAX_DEPTH = 3900    /* of an expression that cannot be stored in between: runs take 4000 (exec/host.c) */
 };
@@ -157,8 +161,7 @@ enum {
 
 /* Where to complain: the user's words, also while the prelude is expanded. */
 Span el_place(const Elab *el, Span span);
-#define el_error(el, id, span, ...)                                                                \
-    diag_add((el)->diags, DIAG_##id, el_place((el), (span)), __VA_ARGS__)
+#define el_error(el, id, span, ...) diag_add((el)->diags, DIAG_##id, el_place((el), (span)), __VA_ARGS__)
 /* "an f32 image [y, x]", "a mask", "a number": for messages. */
 const char *el_describe(const Elab *el, Val v);
 /* The user's words between two places, shortened, on one line. */
@@ -181,8 +184,8 @@ Val el_record(Elab *el, int n);
 Val el_text(const char *text);
 Val el_word(const char *text);
 
-bool el_is_bad(Val v);                 /* VAL_ERROR */
-bool el_is_scalar(Val v);              /* number or uniform */
+bool el_is_bad(Val v);    /* VAL_ERROR */
+bool el_is_scalar(Val v); /* number or uniform */
 bool el_is_mask(const Elab *el, Val v);
 bool el_is_truth(const Elab *el, Val v); /* a scalar of type bool */
 /* A number known while compiling. */
@@ -354,7 +357,7 @@ enum { CALL_MAX_ARGS = 64 };
 struct Call {
     const Op *op;
     Span span, word;
-    Val arg[CALL_MAX_ARGS];   /* by parameter; those of "..." after the others */
+    Val arg[CALL_MAX_ARGS]; /* by parameter; those of "..." after the others */
     Span at[CALL_MAX_ARGS];
     bool given[CALL_MAX_ARGS];
     const AstArg *column[CALL_MAX_ARGS]; /* a column with a name of the user's; NULL: it has none */
@@ -408,8 +411,7 @@ bool el_sizes_of_pixels(Elab *el, const Call *call, IrExpr size[3]);
 
 /* The implementations of operators: every row of ops.def names one. */
 typedef Val (*Builtin)(Elab *el, Call *call);
-#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy)                 \
-    Val impl(Elab *el, Call *call);
+#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy) Val impl(Elab *el, Call *call);
 #include "../ops/ops.def"
 #undef OP
 Builtin el_builtin(const Op *op);
@@ -424,8 +426,7 @@ Val el_literal_footprint(Elab *el, Val list, Span span);
 bool el_block(Elab *el, const AstStmt *s, Val *result);
 void el_loop(Elab *el, const AstStmt *s);
 /* Compiles a function with control flow over scalars, and calls it. */
-Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
-                   Span span);
+Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span);
 /* True when the function's control flow depends on pixels for these arguments. */
 bool el_needs_scalar(Elab *el, const AstStmt *fn, Scope *env, const Val *args, int n);
 

@@ -38,11 +38,11 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
         int axis = axis_of(n->name);
         if (axis < 0) {
             Diag *d = el_error(el, UNKNOWN_AXIS, n->span, n->name);
-            diag_help(el->diags, d, strcmp(n->name, "t") == 0
-                                        ? "leave t out: every time point is a run of its own; or "
-                                          "call it z, and run with --time-as-z"
-                                        : "axes are x, y, z and c (channels); all others are "
-                                          "looped over");
+            diag_help(el->diags, d,
+                      strcmp(n->name, "t") == 0 ? "leave t out: every time point is a run of its own; or "
+                                                  "call it z, and run with --time-as-z"
+                                                : "axes are x, y, z and c (channels); all others are "
+                                                  "looped over");
             return false;
         }
         if (has[axis]) {
@@ -86,8 +86,9 @@ static bool input_type(Elab *el, const AstStmt *s, IrNode *node)
     node->elem = elem_from_name(s->type);
     if (node->elem == ELEM_NONE || node->elem == ELEM_FILE) {
         Diag *d = el_error(el, UNKNOWN_TYPE, s->type_span, s->type);
-        diag_help(el->diags, d, "pixels are u8 u16 i16 u32 i32 f32 or f64, or the input is "
-                                "labels or a mask");
+        diag_help(el->diags, d,
+                  "pixels are u8 u16 i16 u32 i32 f32 or f64, or the input is "
+                  "labels or a mask");
         return false;
     }
     return true;
@@ -128,8 +129,13 @@ static void input(Elab *el, const AstStmt *s)
     el_set_grid(el, id, lies);
     if (node.kind == IR_K_LABELS) {
         const char *ids = arena_printf(el->arena, "%s_ids", s->name);
-        (void)ir_add_node(el->g, (IrNode){.op = IR_IDS, .kind = IR_K_VECTOR, .elem = ELEM_U32, .grid = -1,
-                                          .name = ids, .span = s->span, .of = id});
+        (void)ir_add_node(el->g, (IrNode){.op = IR_IDS,
+                                          .kind = IR_K_VECTOR,
+                                          .elem = ELEM_U32,
+                                          .grid = -1,
+                                          .name = ids,
+                                          .span = s->span,
+                                          .of = id});
     }
     bind_new(el, s, el_node(el, id), BIND_INPUT);
 }
@@ -159,8 +165,7 @@ static bool constant_of(Elab *el, const AstExpr *e, double *value, const char **
 
 static bool is_whole(const AstExpr *e)
 {
-    return e == NULL || (e->kind == AST_NUMBER && e->is_int) ||
-           (e->kind == AST_UNARY && is_whole(e->a));
+    return e == NULL || (e->kind == AST_NUMBER && e->is_int) || (e->kind == AST_UNARY && is_whole(e->a));
 }
 
 /* "dry_run" is the option --dry-run. */
@@ -194,8 +199,7 @@ static bool bound_of(Elab *el, const AstExpr *e, const char *unit, double *value
     }
     bool none = own == NULL && (unit == NULL || *value == 0 || isinf(*value));
     if (!none && (own == NULL || unit == NULL || strcmp(own, unit) != 0)) {
-        Diag *d = el_error(el, PARAM_UNITS, e->span, own != NULL ? own : "no unit",
-                           unit != NULL ? unit : "no unit");
+        Diag *d = el_error(el, PARAM_UNITS, e->span, own != NULL ? own : "no unit", unit != NULL ? unit : "no unit");
         diag_help(el->diags, d, "write the same unit: param r = 2 um in 0.5 um .. 10 um");
         return false;
     }
@@ -287,8 +291,7 @@ static Val name_image(Elab *el, const char *name, Val v, Span span)
         return v;
     }
     const char *full = el->depth == 0 ? name : el_hint(el, name);
-    IrId stored = el->depth == 0 || carry ? el_store_as(el, v, full, span)
-                                          : el_store(el, v, name, span);
+    IrId stored = el->depth == 0 || carry ? el_store_as(el, v, full, span) : el_store(el, v, name, span);
     Val named = el_node(el, stored);
     named.image = labels ? IR_K_LABELS : named.image;
     return named;
@@ -371,8 +374,8 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
         }
         if (image == (strcmp(s->text, "csv") == 0)) {
             Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
-            diag_help(el->diags, d, image ? "images are written as tif, png or fits"
-                                          : "tables and values are written as csv");
+            diag_help(el->diags, d,
+                      image ? "images are written as tif, png or fits" : "tables and values are written as csv");
         } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
             Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
             diag_help(el->diags, d, "a png holds one plane: `as tif`, or max_project(%s)", s->name);
@@ -407,16 +410,19 @@ static void refuse_output(Elab *el, const AstStmt *s, Val v)
     if (v.kind == VAL_SELECTION) {
         diag_help(el->diags, d, "write its mask, or what was measured in it: mean(...)");
     } else if (v.kind == VAL_VECTOR) {
-        diag_help(el->diags, d, "values of labels are written as a table: measure(labels, ...); "
-                                "painted as an image: v[labels]");
+        diag_help(el->diags, d,
+                  "values of labels are written as a table: measure(labels, ...); "
+                  "painted as an image: v[labels]");
     } else if (v.kind == VAL_NUMBER) {
-        diag_help(el->diags, d, "it is known before any image is read; outputs are images, tables "
-                                "and whole-image values");
+        diag_help(el->diags, d,
+                  "it is known before any image is read; outputs are images, tables "
+                  "and whole-image values");
     } else if (v.kind == VAL_FUNCTION) {
         diag_help(el->diags, d, "call it: output %s_of_image = %s(...)", s->name, s->name);
     } else {
-        diag_help(el->diags, d, "outputs are images, masks, labels, tables and whole-image "
-                                "values");
+        diag_help(el->diags, d,
+                  "outputs are images, masks, labels, tables and whole-image "
+                  "values");
     }
 }
 
@@ -517,8 +523,9 @@ static bool condition(Elab *el, const AstExpr *e, bool *known)
     if (!*known && !el_is_bad(v)) {
         bool truth = el_is_truth(el, v) || el_is_mask(el, v);
         Diag *d = el_error(el, CONDITION_NOT_KNOWN, e->span, el_describe(el, v));
-        diag_help(el->diags, d, truth ? "choose between values instead: a if condition else b"
-                                      : "a condition is a comparison: if n > 2 { ... }");
+        diag_help(el->diags, d,
+                  truth ? "choose between values instead: a if condition else b"
+                        : "a condition is a comparison: if n > 2 { ... }");
     }
     return value != 0;
 }
@@ -565,18 +572,16 @@ static bool branch(Elab *el, const AstStmt *s, Val *result)
 
 static bool only_in_function(Elab *el, const AstStmt *s)
 {
-    static const char *const WORDS[] = {[AST_IF] = "if",
-                                        [AST_FOR] = "for",
-                                        [AST_WHILE] = "while",
-                                        [AST_RETURN] = "return"};
+    static const char *const WORDS[] =
+        {[AST_IF] = "if", [AST_FOR] = "for", [AST_WHILE] = "while", [AST_RETURN] = "return"};
     if (el->depth > 0) {
         return false;
     }
     Diag *d = el_error(el, ONLY_IN_FUNCTION, s->span, WORDS[s->kind]);
-    diag_help(el->diags, d, s->kind == AST_IF ? "choose between values: a if condition else b"
-                            : s->kind == AST_RETURN
-                                ? "results of a pipeline are written: output name = ..."
-                                : "a pipeline repeats with: repeat 20 { ... }");
+    diag_help(el->diags, d,
+              s->kind == AST_IF       ? "choose between values: a if condition else b"
+              : s->kind == AST_RETURN ? "results of a pipeline are written: output name = ..."
+                                      : "a pipeline repeats with: repeat 20 { ... }");
     return true;
 }
 
@@ -585,8 +590,7 @@ static void lone_expression(Elab *el, const AstStmt *s)
     Val v = el_expr(el, s->a);
     if (!el_is_bad(v)) {
         Diag *d = el_error(el, LONE_EXPRESSION, s->span, "");
-        diag_help(el->diags, d, "give it a name, or write it: output name = %s",
-                  el_words(el, s->a->span));
+        diag_help(el->diags, d, "give it a name, or write it: output name = %s", el_words(el, s->a->span));
     }
 }
 
@@ -661,8 +665,7 @@ static const char *stem(Elab *el, const char *path)
         *dot = '\0';
     }
     for (char *p = name; *p != '\0'; p++) {
-        bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-                      (*p >= '0' && *p <= '9') || *p == '_';
+        bool letter = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') || *p == '_';
         *p = letter ? *p : '_';
     }
     return name[0] != '\0' ? name : "pipeline";

@@ -40,11 +40,13 @@ static Val refuse_mask(Elab *el, OpClass cls, Span span)
 {
     Diag *d = el_error(el, MASK_AS_NUMBER, span, "a mask");
     if (cls == CLASS_COMPARE) {
-        diag_help(el->diags, d, "a mask is true or false already; chains are written "
-                                "`a < b and b < c`");
+        diag_help(el->diags, d,
+                  "a mask is true or false already; chains are written "
+                  "`a < b and b < c`");
     } else {
-        diag_help(el->diags, d, "choose with `a if mask else b`, or count with number(mask), "
-                                "which is 0 or 1");
+        diag_help(el->diags, d,
+                  "choose with `a if mask else b`, or count with number(mask), "
+                  "which is 0 or 1");
     }
     return el_err();
 }
@@ -52,8 +54,9 @@ static Val refuse_mask(Elab *el, OpClass cls, Span span)
 static Val refuse_labels(Elab *el, Span span)
 {
     Diag *d = el_error(el, LABELS_AS_NUMBER, span, "labels");
-    diag_help(el->diags, d, "labels are names, not amounts: compare them (labels == 3, labels > 0), "
-                            "or write number(labels)");
+    diag_help(el->diags, d,
+              "labels are names, not amounts: compare them (labels == 3, labels > 0), "
+              "or write number(labels)");
     return el_err();
 }
 
@@ -345,11 +348,8 @@ Val el_where(Elab *el, Val v, Val mask, Span span)
     if (!el_meet(el, both, 2, span)) {
         return el_err();
     }
-    return (Val){.kind = VAL_SELECTION,
-                 .image = v.image,
-                 .grid = both[0].grid,
-                 .expr = both[0].expr,
-                 .mask = both[1].expr};
+    return (
+        Val){.kind = VAL_SELECTION, .image = v.image, .grid = both[0].grid, .expr = both[0].expr, .mask = both[1].expr};
 }
 
 /* ---- leaves ---------------------------------------------------------------------------- */
@@ -405,10 +405,9 @@ typedef struct OpName {
 } OpName;
 
 static const OpName BINARY[] = {
-    {"+", IR_X_ADD},  {"-", IR_X_SUB},  {"*", IR_X_MUL},  {"/", IR_X_DIV}, {"//", IR_X_FLOORDIV},
-    {"%", IR_X_MOD},  {"**", IR_X_POW}, {"<", IR_X_LT},   {"<=", IR_X_LE}, {">", IR_X_GT},
-    {">=", IR_X_GE},  {"==", IR_X_EQ},  {"!=", IR_X_NE},  {"and", IR_X_AND}, {"or", IR_X_OR},
-    {"xor", IR_X_XOR},
+    {"+", IR_X_ADD},  {"-", IR_X_SUB},   {"*", IR_X_MUL}, {"/", IR_X_DIV},   {"//", IR_X_FLOORDIV}, {"%", IR_X_MOD},
+    {"**", IR_X_POW}, {"<", IR_X_LT},    {"<=", IR_X_LE}, {">", IR_X_GT},    {">=", IR_X_GE},       {"==", IR_X_EQ},
+    {"!=", IR_X_NE},  {"and", IR_X_AND}, {"or", IR_X_OR}, {"xor", IR_X_XOR},
 };
 
 IrExprOp el_binary_op(const char *text)
@@ -459,8 +458,10 @@ static bool refuse_bit(Elab *el, IrExprOp op, const AstExpr *e, Val a)
     }
     const char *image = el_words(el, e->a->span);
     Diag *d = el_error(el, NEEDS_MASK, e->a->span, el_describe(el, a));
-    diag_help(el->diags, d, strchr(image, ' ') != NULL ? "where a bit is set: (%s) // %g %% 2 == 1"
-                                                       : "where a bit is set: %s // %g %% 2 == 1", image, bit);
+    diag_help(el->diags, d,
+              strchr(image, ' ') != NULL ? "where a bit is set: (%s) // %g %% 2 == 1"
+                                         : "where a bit is set: %s // %g %% 2 == 1",
+              image, bit);
     return true;
 }
 
@@ -630,11 +631,13 @@ static IrExpr host_number(Elab *el, Val v, Span span, const char *what)
     if (v.kind != VAL_NUMBER || el_is_truth(el, v)) {
         Diag *d = el_error(el, NOT_A_HOST_NUMBER, span, what, el_describe(el, v));
         if (v.kind == VAL_UNIFORM) {
-            diag_help(el->diags, d, "a whole-image value is found on the device, after memory has "
-                                    "been planned; use a param or a number");
+            diag_help(el->diags, d,
+                      "a whole-image value is found on the device, after memory has "
+                      "been planned; use a param or a number");
         } else if (v.kind == VAL_IMAGE) {
-            diag_help(el->diags, d, "it cannot differ from pixel to pixel; a block function "
-                                    "(fn f(v : i32) { for ... }) may loop that way");
+            diag_help(el->diags, d,
+                      "it cannot differ from pixel to pixel; a block function "
+                      "(fn f(v : i32) { for ... }) may loop that way");
         } else if (v.kind == VAL_NUMBER) {
             diag_help(el->diags, d, "a number is meant: 0 is false and 1 is true, of masks, too");
         }

@@ -61,7 +61,7 @@ typedef struct Product {
     IrExpr read; /* the one pixel factor */
     Elem elem;   /* what it is converted to; NONE: it is not */
     bool fits;
-    bool whole;  /* quotients stay: a weight over the sum of all weights of its axis is one factor */
+    bool whole; /* quotients stay: a weight over the sum of all weights of its axis is one factor */
 } Product;
 
 static void add_host_factors(Elab *el, Product *p, IrExpr e, bool inverse)
@@ -98,8 +98,7 @@ static void add_factors(Elab *el, Product *p, IrExpr e)
 }
 
 /* The product of the factors that depend on `index` (or on the others); 0 when there are none. */
-static IrExpr multiply(Elab *el, const Product *p, const unsigned *depends, unsigned index,
-                       bool with)
+static IrExpr multiply(Elab *el, const Product *p, const unsigned *depends, unsigned index, bool with)
 {
     IrExpr up = 0, down = 0;
     for (int i = 0; i < p->n; i++) {
@@ -144,9 +143,9 @@ static bool same_index(const Alike *a, double p, double q)
 
 static bool children_alike(Alike *a, const IrExprNode *m, const IrExprNode *n)
 {
-    return alike(a, m->a, n->a) && alike(a, m->b, n->b) && alike(a, m->c, n->c) &&
-           alike(a, m->channel, n->channel) && alike(a, m->outside, n->outside) &&
-           alike(a, m->where, n->where) && alike(a, m->nth, n->nth) && alike(a, m->weight, n->weight);
+    return alike(a, m->a, n->a) && alike(a, m->b, n->b) && alike(a, m->c, n->c) && alike(a, m->channel, n->channel) &&
+           alike(a, m->outside, n->outside) && alike(a, m->where, n->where) && alike(a, m->nth, n->nth) &&
+           alike(a, m->weight, n->weight);
 }
 
 static bool alike(Alike *a, IrExpr p, IrExpr q)
@@ -158,8 +157,8 @@ static bool alike(Alike *a, IrExpr p, IrExpr q)
     if (p == q && (m->rank < IR_INDEX || a->n == 0)) {
         return true;
     }
-    if (m->op != n->op || m->type != n->type || m->rank != n->rank || m->node != n->node ||
-        m->border != n->border || m->fold != n->fold) {
+    if (m->op != n->op || m->type != n->type || m->rank != n->rank || m->node != n->node || m->border != n->border ||
+        m->fold != n->fold) {
         return false;
     }
     if (m->op == IR_X_INDEX) {
@@ -221,8 +220,8 @@ static bool adds(IrFold fold)
     return fold == IR_FOLD_SUM || fold == IR_FOLD_BLEND;
 }
 
-static bool separable(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr body, Product *p,
-                      unsigned *depends, int *axis)
+static bool separable(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr body, Product *p, unsigned *depends,
+                      int *axis)
 {
     *p = (Product){.fits = true, .whole = fold == IR_FOLD_BLEND};
     if (!adds(fold) && ir_expr(el->g, body)->op != IR_X_READ) {
@@ -242,8 +241,7 @@ static bool separable(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr bo
     return true;
 }
 
-static IrExpr read_along(Elab *el, IrId node, const IrExprNode *r, int only, int except,
-                         IrExpr channel, IrExpr outside)
+static IrExpr read_along(Elab *el, IrId node, const IrExprNode *r, int only, int except, IrExpr channel, IrExpr outside)
 {
     IrExpr offset[3] = {r->a, r->b, r->c};
     for (int ax = 0; ax < 3; ax++) {
@@ -275,8 +273,8 @@ static IrExpr line_of(Elab *el, IrFold fold, const Fold *f, IrExpr weight, IrExp
 }
 
 /* The innermost index becomes a stage; returns what is left to fold over the others. */
-static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const Product *p,
-                          const unsigned *depends, const int *axis, int grid, Span span)
+static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const Product *p, const unsigned *depends,
+                          const int *axis, int grid, Span span)
 {
     static const char *const AXES[] = {"x", "y", "z"};
     const IrExprNode r = *ir_expr(el->g, p->read);
@@ -299,8 +297,8 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
 }
 
 /* A fold over indices, innermost last, axis by axis where that is the same; 0: a blend is made of lines only. */
-static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth,
-                        IrExpr body, int grid, Span span)
+static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr where, IrExpr nth, IrExpr body,
+                        int grid, Span span)
 {
     Product p;
     unsigned depends[MAX_FACTORS];
@@ -320,7 +318,8 @@ static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr 
     for (int i = n - 1; i >= 0; i--) {
         const Fold *f = &folds[i];
         bool innermost = i == n - 1;
-        body = ir_fold(el->g, fold, f->index, f->lo, f->hi, innermost ? where : 0, innermost ? nth : 0, innermost, body);
+        body =
+            ir_fold(el->g, fold, f->index, f->lo, f->hi, innermost ? where : 0, innermost ? nth : 0, innermost, body);
     }
     return n > 0 ? made_before(el, body) : body;
 }
@@ -331,8 +330,8 @@ typedef struct Ranges {
     Fold fold[MAX_INDICES];
     const AstFor *of[MAX_INDICES]; /* which one each is */
     int n;
-    IrExpr where; /* indices that count, where bounds depend on other indices; 0: all */
-    bool staged;  /* a stage was made that depends on an index */
+    IrExpr where;         /* indices that count, where bounds depend on other indices; 0: all */
+    bool staged;          /* a stage was made that depends on an index */
     struct Ranges *outer; /* of the comprehension around */
 } Ranges;
 
@@ -708,21 +707,22 @@ static bool check_body(Elab *el, WordFold w, Val body, const AstExpr *e)
     }
     bool truth = el_is_mask(el, body) || el_is_truth(el, body);
     bool wants_truth = w == WORD_ANY || w == WORD_ALL || w == WORD_COUNT;
-    bool takes_truth = wants_truth || w == WORD_MIN || w == WORD_MAX || w == WORD_SUM ||
-                       sorts(w);
+    bool takes_truth = wants_truth || w == WORD_MIN || w == WORD_MAX || w == WORD_SUM || sorts(w);
     if (!el_is_scalar(body) && body.kind != VAL_IMAGE) {
         Diag *d = el_error(el, NOT_A_NUMBER, e->a->span, el_describe(el, body));
         if (body.kind == VAL_VECTOR) {
             const char *labels = el_labels_name(el, body);
-            diag_help(el->diags, d, "paint it on its labels: (...)[%s]; property(%s, ..., max) of what comes is one "
-                                    "again", labels, labels);
+            diag_help(el->diags, d,
+                      "paint it on its labels: (...)[%s]; property(%s, ..., max) of what comes is one "
+                      "again",
+                      labels, labels);
         }
         return false;
     }
     if (wants_truth && !truth) {
         Diag *d = el_error(el, NEEDS_MASK, e->a->span, el_describe(el, body));
-        diag_help(el->diags, d, "%s(...) is about a comparison: %s(%s > 0 for ...)", e->name,
-                  e->name, el_words(el, e->a->span));
+        diag_help(el->diags, d, "%s(...) is about a comparison: %s(%s > 0 for ...)", e->name, e->name,
+                  el_words(el, e->a->span));
         return false;
     }
     if (truth && !takes_truth) {
@@ -846,10 +846,10 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     if (w == WORD_FOLDS) {
         const char *near = fe_nearest(e->name, WORDS_FOLDS, WORD_FOLDS);
         Diag *d = el_error(el, UNKNOWN_FOLD, e->word, e->name);
-        diag_help(el->diags, d, "%s", near != NULL
-                                          ? arena_printf(el->arena, "did you mean `%s`?", near)
-                                          : "sum, prod, min, max, mean, var, std, median, "
-                                            "percentile, mode, count, any, all and blend take `for`");
+        diag_help(el->diags, d, "%s",
+                  near != NULL ? arena_printf(el->arena, "did you mean `%s`?", near)
+                               : "sum, prod, min, max, mean, var, std, median, "
+                                 "percentile, mode, count, any, all and blend take `for`");
         return el_err();
     }
     Ranges ranges = {.outer = el->ranges};
@@ -859,7 +859,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     for (const AstFor *f = e->fors; f != NULL; f = f->next) {
         fine = bind_range(el, f, &ranges) && fine;
     }
-    Val kept = {.expr = 0}; /* what stays, by pixel; 0: all */
+    Val kept = {.expr = 0};              /* what stays, by pixel; 0: all */
     bool tied = e->a->kind == AST_WHERE; /* a condition stands behind the element */
     Val body = take_apart(el, read_body(el, tied ? e->a->a : e->a, &ranges), &kept);
     IrExpr where = tied ? read_where(el, e->a->b, &ranges, &kept, &fine) : 0;
@@ -894,8 +894,9 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     }
     if (body.kind == VAL_IMAGE && !reads_few_images(el, v)) {
         Diag *d = el_error(el, TOO_MANY_AT_ONCE, e->span, IR_MOST_READS);
-        diag_help(el->diags, d, "add up comprehensions of some of the images each: sum(... for i in 1 .. 3) + "
-                                "sum(... for i in 1 .. 3)");
+        diag_help(el->diags, d,
+                  "add up comprehensions of some of the images each: sum(... for i in 1 .. 3) + "
+                  "sum(... for i in 1 .. 3)");
         return el_err();
     }
     return body.kind == VAL_IMAGE ? el_image(el, v, body.grid) : el_scalar(el, v);

@@ -17,7 +17,7 @@ static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
     static const struct {
         int ndim, written, squared;
     } KNOWN[] = {
-        {1, 1, 1}, {1, 2, 1}, {2, 1, 1},  {2, 4, 1},  {2, 2, 2}, {2, 8, 2},
+        {1, 1, 1}, {1, 2, 1}, {2, 1, 1}, {2, 4, 1},  {2, 2, 2}, {2, 8, 2},
         {3, 1, 1}, {3, 6, 1}, {3, 2, 2}, {3, 18, 2}, {3, 3, 3}, {3, 26, 3},
     };
     double value;
@@ -32,8 +32,8 @@ static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
         }
     }
     Diag *d = el_error(el, BAD_CONNECTIVITY, call->at[param], el_axes(el, call->arg[0].grid));
-    diag_help(el->diags, d, ndim == 3 ? "6, 18 or 26 neighbours in 3-D"
-                                      : "4 neighbours (edges) or 8 (also corners) in 2-D");
+    diag_help(el->diags, d,
+              ndim == 3 ? "6, 18 or 26 neighbours in 3-D" : "4 neighbours (edges) or 8 (also corners) in 2-D");
     return 0;
 }
 
@@ -85,7 +85,8 @@ enum { ALL_IMAGES = -1 };
 typedef struct Wanted {
     Val images[MEASURE_MAX_IMAGES];
     bool in_all[MEASURE_MAX_IMAGES]; /* an image that all properties are about, not only a column that has a name */
-    const AstArg *name[MEASURE_MAX_IMAGES]; /* what the user calls an image that all properties are about; NULL: a number */
+    const AstArg
+        *name[MEASURE_MAX_IMAGES]; /* what the user calls an image that all properties are about; NULL: a number */
     int n_images, n_in_all;
     bool full; /* somebody has been told that there are too many images */
     const Measure *properties[CALL_MAX_ARGS];
@@ -100,8 +101,9 @@ _Static_assert((int)MEASURE_MAX_IMAGES < (int)IR_MAX_IN, "the first input of a m
 static void too_many(Elab *el, Span at)
 {
     Diag *d = el_error(el, TOO_MANY_IMAGES, at, MEASURE_MAX_IMAGES);
-    diag_help(el->diags, d, "put the others into a second table; of a file with many channels, `input image[y, x]` without "
-                            "`c` measures one after the other, and the table has a column `channel`");
+    diag_help(el->diags, d,
+              "put the others into a second table; of a file with many channels, `input image[y, x]` without "
+              "`c` measures one after the other, and the table has a column `channel`");
 }
 
 /* The number of an image in the table; -1 after a complaint. */
@@ -112,11 +114,11 @@ static int add_image(Elab *el, Call *call, int i, Wanted *m)
         return -1;
     }
     if (el->grids.at[pair[0].grid].extents != el->grids.at[call->arg[0].grid].extents) {
-        Diag *d = el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid),
-                           el_axes(el, call->arg[0].grid));
+        Diag *d =
+            el_error(el, MEASURE_AXES, call->at[i], el_axes(el, call->arg[i].grid), el_axes(el, call->arg[0].grid));
         bool colour = el_has(el, call->arg[i], IR_AX_C) && !el_has(el, call->arg[0], IR_AX_C);
-        diag_help(el->diags, d, colour ? "measure channels one by one: image[c = 0]"
-                                       : "labels and image have the same axes");
+        diag_help(el->diags, d,
+                  colour ? "measure channels one by one: image[c = 0]" : "labels and image have the same axes");
         return -1;
     }
     for (int k = 0; k < m->n_images; k++) {
@@ -171,8 +173,9 @@ static void unknown_property(Elab *el, const char *name, Span at)
     if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
-        diag_help(el->diags, d, "such as area, centroid, bbox, mean, sum, solidity; "
-                                "`pipec ops measure` lists all");
+        diag_help(el->diags, d,
+                  "such as area, centroid, bbox, mean, sum, solidity; "
+                  "`pipec ops measure` lists all");
     }
 }
 
@@ -203,8 +206,7 @@ static bool add_named(Elab *el, Call *call, int i, Wanted *m)
     if (image >= 0 && !m->in_all[image]) {
         m->name[image] = arg;
     }
-    return image >= 0 &&
-           add_column(el, m, arg->name, &MEASURES[MEASURE_ID_INTENSITY_MEAN], image, arg->name_span);
+    return image >= 0 && add_column(el, m, arg->name, &MEASURES[MEASURE_ID_INTENSITY_MEAN], image, arg->name_span);
 }
 
 static bool add_property(Elab *el, Call *call, int i, Wanted *m)
@@ -291,8 +293,8 @@ static bool read_measure(Elab *el, Call *call, Wanted *m)
     for (int i = 0; i < m->n && fine; i++) {
         if (is_about_images(m, i) && m->n_in_all == 0) {
             Diag *d = el_error(el, PROPERTY_NEEDS_IMAGE, call->span, m->headers[i]);
-            diag_help(el->diags, d, "name the image after the labels: %s(%s, image, %s)",
-                      call->op->name, el_words(el, call->at[0]), m->headers[i]);
+            diag_help(el->diags, d, "name the image after the labels: %s(%s, image, %s)", call->op->name,
+                      el_words(el, call->at[0]), m->headers[i]);
             fine = false;
         }
     }
@@ -372,13 +374,10 @@ static int sort_column(Elab *el, Call *call, const Wanted *m)
         if (strcmp(word, m->headers[i]) == 0) {
             return sign * (column + 1);
         }
-        column += p->id == MEASURE_ID_LABEL ? 0
-                  : measure_columns(p, dims) *
-                        (is_about_images(m, i) ? m->n_in_all : 1);
+        column += p->id == MEASURE_ID_LABEL ? 0 : measure_columns(p, dims) * (is_about_images(m, i) ? m->n_in_all : 1);
     }
     Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
-    diag_help(el->diags, d, "a property that the table has, such as `%s`",
-              m->n > 0 ? m->headers[0] : "label");
+    diag_help(el->diags, d, "a property that the table has, such as `%s`", m->n > 0 ? m->headers[0] : "label");
     return 0;
 }
 
@@ -429,8 +428,7 @@ Val el_property(Elab *el, Call *call)
     if (!read_measure(el, &inner, &m)) {
         return el_err();
     }
-    bool one = m.n == 1 && m.properties[0]->id != MEASURE_ID_LABEL &&
-               m.properties[0]->shape == MEASURE_SHAPE_SCALAR;
+    bool one = m.n == 1 && m.properties[0]->id != MEASURE_ID_LABEL && m.properties[0]->shape == MEASURE_SHAPE_SCALAR;
     if (!one || m.n_images > 1) {
         Diag *d = el_error(el, NOT_ONE_PROPERTY, call->span, "");
         diag_help(el->diags, d, "one property with one column: property(labels, area)");
@@ -619,7 +617,9 @@ Val el_colours(Elab *el, Call *call)
                    .grid = pair[1].grid,
                    .of = of,
                    .in = {pair[0].expr},
-                   .arg = {ir_const(el->g, dense ? 0 : foreign ? 2 : 1)}};
+                   .arg = {ir_const(el->g, dense     ? 0
+                                           : foreign ? 2
+                                                     : 1)}};
     return primitive(el, node, NULL, call->span);
 }
 
@@ -655,11 +655,7 @@ Val el_relabel(Elab *el, Call *call)
 Val el_distance(Elab *el, Call *call)
 {
     Val mask = el_readable(el, call->arg[0], "mask", call->span);
-    IrNode node = {.op = IR_DISTANCE,
-                   .kind = IR_K_IMAGE,
-                   .elem = ELEM_F32,
-                   .grid = mask.grid,
-                   .in = {mask.expr}};
+    IrNode node = {.op = IR_DISTANCE, .kind = IR_K_IMAGE, .elem = ELEM_F32, .grid = mask.grid, .in = {mask.expr}};
     el_spacing(el, call->arg[1], node.arg);
     return primitive(el, node, NULL, call->span);
 }
@@ -759,10 +755,7 @@ Val el_local_maxima(Elab *el, Call *call)
 
 Val el_hull(Elab *el, Call *call)
 {
-    IrNode node = {.op = IR_HULL,
-                   .kind = IR_K_MASK,
-                   .elem = ELEM_BOOL,
-                   .grid = call->arg[0].grid};
+    IrNode node = {.op = IR_HULL, .kind = IR_K_MASK, .elem = ELEM_BOOL, .grid = call->arg[0].grid};
     node.of = el_store(el, el_relabel(el, call), "labels", call->span);
     node.in[0] = ir_read(el->g, node.of);
     return primitive(el, node, NULL, call->span);

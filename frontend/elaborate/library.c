@@ -11,8 +11,8 @@
 
 struct FeFunction {
     const char *name;
-    Source source;      /* the function's text alone */
-    const AstStmt *fn;  /* NULL: not asked for yet */
+    Source source;     /* the function's text alone */
+    const AstStmt *fn; /* NULL: not asked for yet */
 };
 
 struct FeDefault {

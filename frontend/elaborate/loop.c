@@ -76,8 +76,9 @@ static bool start(Elab *el, Carried *c)
     if (v.kind != VAL_IMAGE) {
         Diag *d = el_error(el, CARRY_KIND, c->span, c->name, el_describe(el, v));
         diag_note(el->diags, d, b->span, "its value before the loop is given here");
-        diag_help(el->diags, d, "numbers, whole-image values and images can change from round to "
-                                "round");
+        diag_help(el->diags, d,
+                  "numbers, whole-image values and images can change from round to "
+                  "round");
         return false;
     }
     IrId node;
@@ -94,10 +95,7 @@ static bool start(Elab *el, Carried *c)
 static void add_carry(Elab *el, Carried *c)
 {
     const IrNode *first = ir_node(el->g, c->first);
-    IrNode node = {.op = IR_CARRY,
-                   .kind = first->kind,
-                   .elem = first->elem,
-                   .grid = el->lies.at[c->first]};
+    IrNode node = {.op = IR_CARRY, .kind = first->kind, .elem = first->elem, .grid = el->lies.at[c->first]};
     c->carry = add_named(el, node, named(el, c->name, ""), c->span);
     Binding *b = el_find_here(el->scope, c->name);
     b->val = el_node(el, c->carry);
@@ -113,12 +111,10 @@ static IrId next_node(Elab *el, const Carried *c)
         return 0;
     }
     bool value = carry.kind == IR_K_VALUE;
-    bool fits = value ? el_is_scalar(v) && !el_is_truth(el, v)
-                      : v.kind == VAL_IMAGE && v.image == carry.kind;
+    bool fits = value ? el_is_scalar(v) && !el_is_truth(el, v) : v.kind == VAL_IMAGE && v.image == carry.kind;
     if (!fits) {
         Val before = el_node(el, c->carry);
-        Diag *d = el_error(el, CARRY_CHANGES, b->span, c->name, el_describe(el, before),
-                           el_describe(el, v));
+        Diag *d = el_error(el, CARRY_CHANGES, b->span, c->name, el_describe(el, before), el_describe(el, v));
         diag_help(el->diags, d, "what is assigned in a loop has the kind that it had before");
         return 0;
     }
@@ -132,12 +128,11 @@ static IrId next_node(Elab *el, const Carried *c)
     if (!el_meet(el, both, 2, b->span)) {
         return 0;
     }
-    bool same_axes = both[0].grid == both[1].grid &&
-                     el->grids.at[both[0].grid].extents == carry.grid;
+    bool same_axes = both[0].grid == both[1].grid && el->grids.at[both[0].grid].extents == carry.grid;
     bool widens = carry.elem == ELEM_F32 && (type == ELEM_I32 || type == ELEM_U32);
     if (!same_axes || (type != carry.elem && !widens)) {
-        Diag *d = el_error(el, CARRY_CHANGES, b->span, c->name,
-                           el_describe(el, el_node(el, c->carry)), el_describe(el, v));
+        Diag *d =
+            el_error(el, CARRY_CHANGES, b->span, c->name, el_describe(el, el_node(el, c->carry)), el_describe(el, v));
         diag_help(el->diags, d, "start it with the type that it has later: f32(%s)", c->name);
         return 0;
     }
@@ -175,10 +170,10 @@ static void read_until(Elab *el, const AstStmt *s, int id)
     }
     if (v.kind != VAL_UNIFORM) {
         Diag *d = el_error(el, UNTIL_NOT_VALUE, s->a->span, el_describe(el, v));
-        diag_help(el->diags, d, v.kind == VAL_IMAGE
-                                    ? "watch a value of it: repeat until sum(%s) is stable, at "
-                                      "most 100"
-                                    : "a number never changes; use: repeat 20%.0s",
+        diag_help(el->diags, d,
+                  v.kind == VAL_IMAGE ? "watch a value of it: repeat until sum(%s) is stable, at "
+                                        "most 100"
+                                      : "a number never changes; use: repeat 20%.0s",
                   el_words(el, s->a->span));
         return;
     }
@@ -221,7 +216,8 @@ bool el_is_lost(Elab *el, const Binding *b, Span span)
     } else if (b->lost == LOST_WITHOUT_ROUND) {
         Diag *d = el_error(el, WITHOUT_ROUND, span, b->name);
         diag_note(el->diags, d, b->span, "`%s` is given a value here, inside the loop", b->name);
-        diag_help(el->diags, d, "give `%s` a value before the loop, or the param a range: param rounds = 3 in 1 .. 100", b->name);
+        diag_help(el->diags, d, "give `%s` a value before the loop, or the param a range: param rounds = 3 in 1 .. 100",
+                  b->name);
     }
     return b->lost != KEPT;
 }

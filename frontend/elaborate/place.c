@@ -27,8 +27,7 @@ int el_add_grid(Elab *el, IrGrid extents, IrPlace place, ElNames names)
     for (int i = 0; i < el->grids.n; i++) {
         const ElGrid *have = &el->grids.at[i];
         if (have->extents == grid.extents && have->place.moved == place.moved &&
-            memcmp(&have->names, &names, sizeof names) == 0 &&
-            memcmp(have->place.of, place.of, sizeof place.of) == 0) {
+            memcmp(&have->names, &names, sizeof names) == 0 && memcmp(have->place.of, place.of, sizeof place.of) == 0) {
             return i;
         }
     }
@@ -339,8 +338,9 @@ IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span)
         IrExpr one = el_size_along(el, grid, axes == 1 ? axis : k);
         if (one == 0) {
             Diag *d = el_error(el, NO_PIXEL_SIZE, span, "xyz"[axes == 1 ? axis : k]);
-            diag_help(el->diags, d, "write it in pixels, or say where the image's pixels lie: "
-                                    "placed(v, image, x = 2 * x_of(v), y = 2 * y_of(v))");
+            diag_help(el->diags, d,
+                      "write it in pixels, or say where the image's pixels lie: "
+                      "placed(v, image, x = 2 * x_of(v), y = 2 * y_of(v))");
             return ir_const(el->g, 1);
         }
         size = size == 0 ? one : ir_op2(el->g, IR_X_MUL, size, one);

@@ -20,7 +20,7 @@ enum { FLOAT_BINS = 256, INTEGER_BINS = 65536 };
 typedef struct Pixels {
     IrExpr value, where; /* where 0: everywhere */
     int grid;
-    IrExpr integer;      /* host: 1 when the pixels are whole numbers */
+    IrExpr integer; /* host: 1 when the pixels are whole numbers */
 } Pixels;
 
 /* Whether pixels are whole numbers, as a number. */
@@ -63,8 +63,7 @@ static IrId reduction(Elab *el, const Pixels *p, int wanted, Span span)
     IrGraph *g = el->g;
     for (int i = g->nodes.n - 1; i > 0; i--) {
         IrNode *n = &g->nodes.at[i];
-        if (n->op == IR_REDUCE && n->loop == el->loop && n->in[0] == p->value &&
-            n->in[1] == p->where) {
+        if (n->op == IR_REDUCE && n->loop == el->loop && n->in[0] == p->value && n->in[1] == p->where) {
             double have = 0;
             ir_is_const(g, n->arg[0], &have);
             n->arg[0] = ir_const(g, (int)have | wanted);
@@ -131,8 +130,7 @@ static IrExpr variance_of(Elab *el, Val v, Span span)
     IrExpr squares = value_of(el, v, WANT_SUM | WANT_SQUARES, VALUE_SQUARES, span);
     IrExpr mean = mean_of(el, v, span);
     IrExpr count = value_of(el, v, WANT_SUM, VALUE_COUNT, span);
-    IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count),
-                           ir_op2(g, IR_X_MUL, mean, mean));
+    IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count), ir_op2(g, IR_X_MUL, mean, mean));
     return ir_op2(g, IR_X_MAX, spread, ir_const(g, 0));
 }
 
@@ -180,8 +178,8 @@ static Val extreme(Elab *el, Call *call, IrExprOp op, int which)
     }
     if (!is_pixels(v)) {
         Diag *d = el_error(el, MISSING_ARGUMENT, call->word, call->op->name, "...");
-        diag_help(el->diags, d, "%s(a, b) compares; %s(image) is one value for the whole image",
-                  call->op->name, call->op->name);
+        diag_help(el->diags, d, "%s(a, b) compares; %s(image) is one value for the whole image", call->op->name,
+                  call->op->name);
         return el_err();
     }
     return el_uniform(value_of(el, v, WANT_EXTREMES, which, call->span));
@@ -235,11 +233,7 @@ Val el_all(Elab *el, Call *call)
 static Val rank(Elab *el, Val v, IrExpr percent, Span span)
 {
     Pixels p = pixels_of(el, v, ELEM_F32, span);
-    IrNode node = {.op = IR_RANK,
-                   .kind = IR_K_VALUE,
-                   .elem = ELEM_F64,
-                   .in = {p.value, p.where},
-                   .arg = {percent}};
+    IrNode node = {.op = IR_RANK, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {p.value, p.where}, .arg = {percent}};
     return el_uniform(ir_value(el->g, el_add_once(el, node, "rank", span), 0));
 }
 
@@ -299,8 +293,7 @@ static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
     IrId extremes = reduction(el, p, WANT_EXTREMES, call->span);
     IrExpr lo = call->given[2] ? call->arg[2].expr : ir_value(g, extremes, VALUE_MIN);
     IrExpr hi = call->given[3] ? call->arg[3].expr : ir_value(g, extremes, VALUE_MAX);
-    IrExpr half = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_EQ, lo, hi), ir_const(g, 0.5),
-                         ir_const(g, 0));
+    IrExpr half = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_EQ, lo, hi), ir_const(g, 0.5), ir_const(g, 0));
     edge[0] = ir_op2(g, IR_X_SUB, lo, half);
     edge[1] = ir_op2(g, IR_X_ADD, hi, half);
 }
@@ -326,8 +319,7 @@ Val el_histogram(Elab *el, Call *call)
 
 /* ---- thresholds ------------------------------------------------------------------------ */
 
-static const char *const METHODS[] = {"otsu",    "yen",          "triangle",
-                                      "isodata", "minimum_threshold", "li_counted"};
+static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum_threshold", "li_counted"};
 
 Val el_histogram_threshold(Elab *el, Call *call)
 {
@@ -336,8 +328,7 @@ Val el_histogram_threshold(Elab *el, Call *call)
     IrId extremes = reduction(el, &p, WANT_EXTREMES, call->span);
     IrExpr lo = ir_value(g, extremes, VALUE_MIN), hi = ir_value(g, extremes, VALUE_MAX);
     IrExpr truth = ir_op2(g, IR_X_NE, p.integer, ir_const(g, 0));
-    IrExpr bins =
-        ir_op3(g, IR_X_SELECT, truth, ir_const(g, INTEGER_BINS), ir_const(g, FLOAT_BINS));
+    IrExpr bins = ir_op3(g, IR_X_SELECT, truth, ir_const(g, INTEGER_BINS), ir_const(g, FLOAT_BINS));
     IrNode histogram = {.op = IR_HISTOGRAM,
                         .kind = IR_K_VECTOR,
                         .elem = ELEM_U32,

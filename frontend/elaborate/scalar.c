@@ -20,7 +20,7 @@
 typedef struct Local {
     const char *name;
     int var;
-    bool loop; /* a loop's variable: not assignable */
+    bool loop;       /* a loop's variable: not assignable */
     IrFnExpr *value; /* a parameter of an inlined function */
     struct Local *up;
 } Local;
@@ -280,8 +280,7 @@ static IrFnExpr *compile_op2(Compiler *c, IrExprOp op, IrFnExpr *a, IrFnExpr *b,
         return power(c, a, b);
     }
     if (equality && truths) {
-        return ir_fn_op(c->el->g, op, ir_fn_cast(c->el->g, a, ELEM_I32),
-                        ir_fn_cast(c->el->g, b, ELEM_I32), NULL);
+        return ir_fn_op(c->el->g, op, ir_fn_cast(c->el->g, a, ELEM_I32), ir_fn_cast(c->el->g, b, ELEM_I32), NULL);
     }
     bool fine = want_truth(c, a, logic, e->a->span);
     fine = want_truth(c, b, logic, e->b->span) && fine;
@@ -356,8 +355,9 @@ static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
         return v;
     }
     Diag *d = el_error(el, NOT_IN_SCALAR, e->word, op->name);
-    diag_help(el->diags, d, "inside a function with control flow there is one pixel only: "
-                            "arithmetic, sqrt, min and the like");
+    diag_help(el->diags, d,
+              "inside a function with control flow there is one pixel only: "
+              "arithmetic, sqrt, min and the like");
     return broken(c);
 }
 
@@ -404,8 +404,8 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
     return v;
 }
 
-static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const Elem *types,
-                                int n_types, Span span, Capture **captures, int *n_captures);
+static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const Elem *types, int n_types, Span span,
+                                Capture **captures, int *n_captures);
 
 static IrFnExpr *call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const AstExpr *e)
 {
@@ -441,8 +441,7 @@ static IrFnExpr *compile_call(Compiler *c, const AstExpr *e)
     if (b != NULL && b->val.kind == VAL_FUNCTION && b->val.fn != NULL) {
         b->used = true;
         el_mark_called(el, b->val.fn);
-        return b->val.fn->a != NULL ? call_inline(c, b->val.fn, e)
-                                    : call_compiled(c, b->val.fn, b->val.env, e);
+        return b->val.fn->a != NULL ? call_inline(c, b->val.fn, e) : call_compiled(c, b->val.fn, b->val.env, e);
     }
     const Op *op = ops_find(el->ops, e->name);
     if (op != NULL) {
@@ -476,8 +475,9 @@ static IrFnExpr *compile_any(Compiler *c, const AstExpr *e)
         return broken(c);
     default: {
         Diag *d = el_error(el, NOT_IN_SCALAR, e->span, "this");
-        diag_help(el->diags, d, "inside a function with control flow there is one pixel only: "
-                                "arithmetic, sqrt, min and the like");
+        diag_help(el->diags, d,
+                  "inside a function with control flow there is one pixel only: "
+                  "arithmetic, sqrt, min and the like");
         return broken(c);
     }
     }
@@ -569,8 +569,7 @@ static IrFnExpr *compile_bound(Compiler *c, const AstExpr *e, bool upper)
     }
     v = ir_fn_cast(g, v, ELEM_I32);
     /* The loop's variable goes one past its last value, which must not overflow. */
-    bool halved = v->kind == IR_FN_OP && v->op == IR_X_FLOORDIV && v->b->kind == IR_FN_CONST &&
-                  v->b->num >= 2;
+    bool halved = v->kind == IR_FN_OP && v->op == IR_X_FLOORDIV && v->b->kind == IR_FN_CONST && v->b->num >= 2;
     bool small = v->kind == IR_FN_CONST && v->num < 2147483647.0;
     if (upper && !halved && !small) {
         v = make_op(c, IR_X_MIN, v, ir_fn_const(g, 2147483646.0, ELEM_I32));
@@ -603,8 +602,7 @@ static IrFnStmt *compile_return(Compiler *c, const AstStmt *s)
     }
     if ((c->result == ELEM_BOOL) != (v->type == ELEM_BOOL) && !c->bad) {
         Elab *el = c->el;
-        el_error(el, RETURN_TYPE, s->a->span, c->fn->name, elem_name(c->result),
-                 elem_name(v->type));
+        el_error(el, RETURN_TYPE, s->a->span, c->fn->name, elem_name(c->result), elem_name(v->type));
         c->bad = true;
     }
     IrFnStmt *st = new_stmt(c, IR_FN_RETURN);
@@ -637,8 +635,9 @@ static IrFnStmt *compile_stmt(Compiler *c, const AstStmt *s)
         return compile_return(c, s);
     default: {
         Diag *d = el_error(el, NOT_IN_SCALAR, s->span, "this statement");
-        diag_help(el->diags, d, "a function with control flow assigns, loops with for and while, "
-                                "and returns");
+        diag_help(el->diags, d,
+                  "a function with control flow assigns, loops with for and while, "
+                  "and returns");
         c->bad = true;
         return NULL;
     }
@@ -661,8 +660,7 @@ static IrFnStmt *compile_block(Compiler *c, const AstStmt *s)
 static bool always_returns(const AstStmt *s)
 {
     for (; s != NULL; s = s->next) {
-        bool both = s->kind == AST_IF && s->other != NULL && always_returns(s->body) &&
-                    always_returns(s->other);
+        bool both = s->kind == AST_IF && s->other != NULL && always_returns(s->body) && always_returns(s->other);
         if (s->kind == AST_RETURN || both) {
             return true;
         }
@@ -685,8 +683,7 @@ static void compile_once(Compiler *c, const Elem *types, int n_types)
         add_local(c, p->name, add_var(c, p->name, types[i]));
     }
     for (int k = 0; k < c->captures.n; k++) {
-        add_local(c, c->captures.at[k].name,
-                  add_var(c, c->captures.at[k].name, c->captures.at[k].type));
+        add_local(c, c->captures.at[k].name, add_var(c, c->captures.at[k].name, c->captures.at[k].type));
     }
     c->f->n_params = c->f->vars.n;
     c->f->body = compile_block(c, c->fn->body);
@@ -709,8 +706,7 @@ static const char *function_name(Elab *el, const char *name)
 }
 
 /* The types of the parameters: as written, else as given; false after a complaint. */
-static bool param_types(Elab *el, const AstStmt *fn, const Elem *given, int n, Elem *types,
-                        Span span)
+static bool param_types(Elab *el, const AstStmt *fn, const Elem *given, int n, Elem *types, Span span)
 {
     int i = 0;
     for (const AstName *p = fn->names; p != NULL; p = p->next, i++) {
@@ -738,8 +734,8 @@ static bool same_types(const Compiled *have, const AstStmt *fn, const Elem *type
     return memcmp(have->types, types, sizeof *types * (size_t)n) == 0;
 }
 
-static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const Elem *given,
-                                int n, Span span, Capture **captures, int *n_captures)
+static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const Elem *given, int n, Span span,
+                                Capture **captures, int *n_captures)
 {
     Elem types[MAX_ARGS];
     for (const Frame *f = el->frame; f != NULL; f = f->up) {
@@ -778,8 +774,12 @@ static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const E
     }
     c.f->name = function_name(el, fn->name);
     vec_push(el->arena, &el->g->functions, c.f);
-    Compiled done = {.fn = fn, .f = c.f, .n_types = n, .captures = c.captures.at,
-                     .n_captures = c.captures.n, .index = el->g->functions.n - 1};
+    Compiled done = {.fn = fn,
+                     .f = c.f,
+                     .n_types = n,
+                     .captures = c.captures.at,
+                     .n_captures = c.captures.n,
+                     .index = el->g->functions.n - 1};
     memcpy(done.types, types, sizeof *types * (size_t)n);
     vec_push(el->arena, &el->compiled, done);
     *captures = c.captures.at;
@@ -815,8 +815,7 @@ static IrExpr convert_argument(Elab *el, const IrFunction *f, int i, Val v, Span
     if (loses) {
         Diag *d = el_error(el, TYPE_MISMATCH, span, elem_name(want), el_describe(el, v));
         if (want == ELEM_BOOL || have == ELEM_BOOL) {
-            diag_help(el->diags, d, want == ELEM_BOOL ? "compare it with something: %s > 0"
-                                                      : "number(%s) is 0 or 1",
+            diag_help(el->diags, d, want == ELEM_BOOL ? "compare it with something: %s > 0" : "number(%s) is 0 or 1",
                       el_words(el, span));
         } else {
             diag_help(el->diags, d, "%s(%s) rounds it", elem_name(want), el_words(el, span));
@@ -840,8 +839,9 @@ static Val call_on_constants(Elab *el, const IrFunction *f, const IrExpr *args, 
     double v;
     if (!ir_function_eval_within(f, values, MAX_STEPS, &v)) {
         Diag *d = el_error(el, ENDLESS, span, f->name, MAX_STEPS);
-        diag_help(el->diags, d, "does its loop end? on an image it runs on the device: call it on "
-                                "one");
+        diag_help(el->diags, d,
+                  "does its loop end? on an image it runs on the device: call it on "
+                  "one");
         return el_err();
     }
     return el_host(ir_const_typed(el->g, v, f->type == ELEM_BOOL ? ELEM_BOOL : ELEM_F64));
@@ -856,8 +856,7 @@ static int function_index(const Elab *el, const IrFunction *f)
     return i;
 }
 
-Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n,
-                   Span span)
+Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span)
 {
     Val vals[MAX_ARGS];
     Elem types[MAX_ARGS];

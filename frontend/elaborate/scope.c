@@ -132,8 +132,7 @@ static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span be
     for (; s != NULL; s = s->next) {
         bool defines = s->kind == AST_ASSIGN || s->kind == AST_INPUT || s->kind == AST_PARAM ||
                        (s->kind == AST_OUTPUT && s->a != NULL);
-        if (defines && s->name != NULL && strcmp(s->name, name) == 0 &&
-            s->name_span.begin >= before.begin) {
+        if (defines && s->name != NULL && strcmp(s->name, name) == 0 && s->name_span.begin >= before.begin) {
             return s;
         }
         const AstStmt *inside = s->body != NULL ? assigned_later(s->body, name, before) : NULL;
@@ -174,8 +173,8 @@ Val el_unknown(Elab *el, const char *name, Span span)
             return el_err();
         }
         diag_help(el->diags, d, "operators take their arguments in parentheses: %s(%s)", name, dots);
-        diag_help(el->diags, d, "to give it to a function, make a function of it: fn my_%s(v) = %s(v%s)",
-                  name, name, ops_find(el->ops, name)->n_params > 1 ? ", ..." : "");
+        diag_help(el->diags, d, "to give it to a function, make a function of it: fn my_%s(v) = %s(v%s)", name, name,
+                  ops_find(el->ops, name)->n_params > 1 ? ", ..." : "");
         return el_err();
     }
     Names names = {0};
@@ -229,8 +228,7 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
-        diag_help(el->diags, d, "`pipec ops` lists the operators; fn %s(v) = ... makes one",
-                  call->name);
+        diag_help(el->diags, d, "`pipec ops` lists the operators; fn %s(v) = ... makes one", call->name);
     }
     return el_err();
 }
@@ -292,8 +290,8 @@ static void check_expr(Elab *el, const Locals *locals, const AstExpr *e)
         el_unknown(el, e->name, e->span);
     }
     bool call = e->kind == AST_CALL || e->kind == AST_COMPREHENSION;
-    if (call && !is_local(locals, e->name) && el_find(el->top, e->name) == NULL &&
-        ops_find(el->ops, e->name) == NULL && !words_is_fold(e->name)) {
+    if (call && !is_local(locals, e->name) && el_find(el->top, e->name) == NULL && ops_find(el->ops, e->name) == NULL &&
+        !words_is_fold(e->name)) {
         el_unknown_operator(el, e);
     }
     for (const AstFor *f = e->fors; f != NULL; f = f->next) {

@@ -50,8 +50,10 @@ static bool read_offset(Elab *el, Val v, Index *ix, const IndexWord *w, const As
     }
     if (given.kind != VAL_NUMBER || el_is_truth(el, given)) {
         Diag *d = el_error(el, OFFSET_NOT_HOST, arg->value->span, w->name, el_describe(el, given));
-        diag_help(el->diags, d, "a place that is found on the device, or differs from pixel to pixel, is absolute: "
-                                "v[%s = %s_of(v) + shift]", w->name + 1, w->name + 1);
+        diag_help(el->diags, d,
+                  "a place that is found on the device, or differs from pixel to pixel, is absolute: "
+                  "v[%s = %s_of(v) + shift]",
+                  w->name + 1, w->name + 1);
         return false;
     }
     int axis = el_axis(el, v, w->axis);
@@ -83,8 +85,7 @@ static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const 
     if (el_is_bad(given) || !el_need_axis(el, v, w->axis, arg->name_span)) {
         return false;
     }
-    bool number = (el_is_scalar(given) || given.kind == VAL_IMAGE) && !el_is_truth(el, given) &&
-                  !el_is_mask(el, given);
+    bool number = (el_is_scalar(given) || given.kind == VAL_IMAGE) && !el_is_truth(el, given) && !el_is_mask(el, given);
     if (!number) {
         el_error(el, POSITION_NOT_NUMBER, arg->value->span, w->name, el_describe(el, given));
         return false;
@@ -170,9 +171,10 @@ static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg)
     }
     const char *near = fe_nearest(arg->name, names, INDEX_WORDS_N);
     Diag *d = el_error(el, UNKNOWN_INDEX, arg->name_span, arg->name);
-    diag_help(el->diags, d, near != NULL ? "did you mean `%s`?"
-                                         : "dx, dy, dz are offsets; x, y, z, c are positions; "
-                                           "border and fill say what is outside%.0s",
+    diag_help(el->diags, d,
+              near != NULL ? "did you mean `%s`?"
+                           : "dx, dy, dz are offsets; x, y, z, c are positions; "
+                             "border and fill say what is outside%.0s",
               near != NULL ? near : "");
     return false;
 }
@@ -196,10 +198,10 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
         }
         if (arg->name == NULL) {
             Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
-            diag_help(el->diags, d, "offsets from the current pixel: %s[dx = 1]; absolute: "
-                                    "%s[x = 0], a channel: %s[c = 0]",
-                      el_words(el, e->a->span), el_words(el, e->a->span),
-                      el_words(el, e->a->span));
+            diag_help(el->diags, d,
+                      "offsets from the current pixel: %s[dx = 1]; absolute: "
+                      "%s[x = 0], a channel: %s[c = 0]",
+                      el_words(el, e->a->span), el_words(el, e->a->span), el_words(el, e->a->span));
             fine = false;
             continue;
         }
@@ -252,10 +254,11 @@ static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span s
         if (at[ax].kind != VAL_ERROR) {
             position[ax] = whole_position(el, at[ax]);
             bool host = at[ax].kind == VAL_NUMBER;
-            grid = el_names_of(el, v.grid)->of[ax] == IR_AX_Z && host && !moving && el_ndim(el, v) > 1 ? without_axis(el, grid, ax) : grid;
+            grid = el_names_of(el, v.grid)->of[ax] == IR_AX_Z && host && !moving && el_ndim(el, v) > 1
+                       ? without_axis(el, grid, ax)
+                       : grid;
         } else if (ix->offset[ax] != 0) {
-            position[ax] = ir_op2(el->g, IR_X_ADD, ir_coord(el->g, ax),
-                                  ir_cast(el->g, ix->offset[ax], ELEM_I32));
+            position[ax] = ir_op2(el->g, IR_X_ADD, ir_coord(el->g, ax), ir_cast(el->g, ix->offset[ax], ELEM_I32));
             from[ax] = el_image(el, position[ax], grid);
         } else if (moving && !el_has(el, v, ax) && el->g->grids.at[el->grids.at[grid].extents].has[ax]) {
             position[ax] = ir_const_typed(el->g, 0, ELEM_I32); /* the places have more axes than the image */
@@ -264,7 +267,8 @@ static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span s
     grid = moving ? el_placed(el, grid, v.grid, from) : grid;
     double alike; /* everywhere */
     bool one = ir_is_const(el->g, v.expr, &alike) && ix->border != IR_CONSTANT;
-    IrExpr e = one ? v.expr : ir_read_at(el->g, el_store(el, v, part, span), position, ix->channel, ix->border, ix->outside);
+    IrExpr e =
+        one ? v.expr : ir_read_at(el->g, el_store(el, v, part, span), position, ix->channel, ix->border, ix->outside);
     return el_image(el, v.image == IR_K_LABELS ? ir_ids_numbers(el->g, e) : e, grid);
 }
 
@@ -363,7 +367,9 @@ static Val index_vector(Elab *el, Val v, const AstExpr *e)
         diag_help(el->diags, d, "write the labels that it belongs to: v[labels]");
         return el_err();
     }
-    return el_paint(el, v, el_labels_input(el, given) == el_labels_input(el, el_node(el, v.node)) ? given : el_numbers(el, given));
+    return el_paint(el, v,
+                    el_labels_input(el, given) == el_labels_input(el, el_node(el, v.node)) ? given
+                                                                                           : el_numbers(el, given));
 }
 
 Val el_index(Elab *el, const AstExpr *e)

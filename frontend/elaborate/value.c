@@ -51,8 +51,7 @@ static const char *describe_image(const Elab *el, Val v)
         return arena_printf(el->arena, "labels %s", axes);
     }
     Elem type = ir_expr(el->g, v.expr)->type;
-    return arena_printf(el->arena, type == ELEM_F32 ? "an image %s" : "an image %s of %s", axes,
-                        elem_name(type));
+    return arena_printf(el->arena, type == ELEM_F32 ? "an image %s" : "an image %s of %s", axes, elem_name(type));
 }
 
 const char *el_describe(const Elab *el, Val v)
@@ -76,8 +75,7 @@ const char *el_describe(const Elab *el, Val v)
         return v.node != 0 ? KINDS[VAL_VECTOR] : describe_image(el, v);
     }
     if (v.kind == VAL_NUMBER && el_is_truth(el, v)) {
-        return ir_expr(el->g, v.expr)->rank == IR_CONST ? "a truth value"
-                                                        : "a condition on params";
+        return ir_expr(el->g, v.expr)->rank == IR_CONST ? "a truth value" : "a condition on params";
     }
     return KINDS[v.kind];
 }
@@ -194,10 +192,7 @@ Val el_vector(IrExpr e, IrId labels)
 
 Val el_record(Elab *el, int n)
 {
-    return (Val){.kind = VAL_RECORD,
-                 .grid = -1,
-                 .n = n,
-                 .items = arena_array(el->arena, ValItem, n > 0 ? n : 1)};
+    return (Val){.kind = VAL_RECORD, .grid = -1, .n = n, .items = arena_array(el->arena, ValItem, n > 0 ? n : 1)};
 }
 
 Val el_text(const char *text)
@@ -519,10 +514,10 @@ static IrExpr widen_read(IrGraph *g, IrExpr e, void *ctx)
         bool moved = n.op == IR_X_READ && given[ax] != 0;
         bool placed = n.op == IR_X_READAT && given[ax] != 0; /* a plane of an image that has them */
         at[ax] = w->missing[ax] && !placed ? ir_const_typed(g, 0, ELEM_I32)
-                 : moved                  ? ir_op2(g, IR_X_ADD, ir_coord(g, w->to[ax]), ir_cast(g, given[ax], ELEM_I32))
-                 : placed                 ? given[ax]
-                 : w->to[ax] != ax        ? ir_coord(g, w->to[ax])
-                                          : 0;
+                 : moved           ? ir_op2(g, IR_X_ADD, ir_coord(g, w->to[ax]), ir_cast(g, given[ax], ELEM_I32))
+                 : placed          ? given[ax]
+                 : w->to[ax] != ax ? ir_coord(g, w->to[ax])
+                                   : 0;
     }
     IrExpr channel = n.channel == 0 && w->channels ? ir_const(g, 0) : n.channel;
     return ir_read_at(g, n.node, at, channel, n.border, n.outside);
@@ -607,8 +602,8 @@ static Val broadcast(Elab *el, Val v, int grid, Span span)
         gather = gather || at[ax] != 0;
     }
     IrExpr channel = w.channels ? ir_const(g, 0) : 0;
-    v.expr = gather ? ir_read_at(g, node, at, channel, IR_NEAREST, 0)
-                    : ir_read_offset(g, node, at, channel, IR_NEAREST, 0);
+    v.expr =
+        gather ? ir_read_at(g, node, at, channel, IR_NEAREST, 0) : ir_read_offset(g, node, at, channel, IR_NEAREST, 0);
     v.grid = grid;
     v.image = kind;
     return v;

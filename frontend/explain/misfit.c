@@ -167,8 +167,8 @@ static bool refuse_third_image(Elab *el, const Call *call, const AstExpr *e, con
         return false;
     }
     const OpParam *p = &call->op->param[2];
-    Diag *d = el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "an axis", p->name,
-                       el_describe(el, b->val));
+    Diag *d =
+        el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "an axis", p->name, el_describe(el, b->val));
     diag_help(el->diags, d, "two at a time: concatenate(concatenate(%s, %s), %s)", el_words(el, call->at[0]),
               el_words(el, call->at[1]), el_words(el, arg->value->span));
     return true;
@@ -208,8 +208,8 @@ static bool refuse_setting(Elab *el, const Call *call, const AstExpr *e, const A
 {
     for (size_t i = 0; i < sizeof SETTINGS / sizeof *SETTINGS; i++) {
         bool named = arg->name != NULL && strcmp(SETTINGS[i].setting, arg->name) == 0;
-        bool shape = strcmp(SETTINGS[i].setting, "structure") == 0 && arg->name == NULL &&
-                     place_among(e, arg) == 1 && (arg->value->kind == AST_LIST || is_footprint_call(arg->value));
+        bool shape = strcmp(SETTINGS[i].setting, "structure") == 0 && arg->name == NULL && place_among(e, arg) == 1 &&
+                     (arg->value->kind == AST_LIST || is_footprint_call(arg->value));
         if (strcmp(SETTINGS[i].op, call->op->name) != 0 || (!named && !shape)) {
             continue;
         }
@@ -263,7 +263,7 @@ static bool has_that_axis(Elab *el, const Call *call, const OpParam *p, int i)
     for (int ax = 0; ax < 3 && v.kind == VAL_FOOTPRINT && v.n > 3; ax++) {
         double r = 0;
         fine = fine && (!el_constant(el, v.items[ax].val, &r) || r == 0 || el_has(el, image, ax) ||
-                         el_no_axis(el, image, ax, call->at[i]));
+                        el_no_axis(el, image, ax, call->at[i]));
     }
     return fine;
 }
@@ -291,7 +291,8 @@ static bool fits_axes(Elab *el, const Call *call, const OpParam *p, int i)
         double value;
         bool along = call->arg[i].kind == VAL_NUMBER && strcmp(p->name, ARGUMENTS[k].name) == 0;
         bool known = along && el_constant(el, call->arg[i], &value);
-        if (!along || el_has(el, call->arg[0], el_axis(el, call->arg[0], k % 3)) || (known ? value == ARGUMENTS[k].nothing : el->call.source != NULL)) {
+        if (!along || el_has(el, call->arg[0], el_axis(el, call->arg[0], k % 3)) ||
+            (known ? value == ARGUMENTS[k].nothing : el->call.source != NULL)) {
             continue;
         }
         Diag *d = el_error(el, ABSENT_AXIS, call->at[i], p->name, call->op->name, "xyz"[k % 3],
@@ -330,7 +331,8 @@ bool el_check_channels(Elab *el, const Call *call)
     Diag *d = el_error(el, IN_CHANNELS, call->at[0], call->op->name, el_describe(el, v));
     if (v.image == IR_K_IMAGE) {
         const char *image = el_words(el, call->at[0]);
-        diag_help(el->diags, d, strchr(image, ' ') != NULL ? "one of them is (%s)[c = 0]" : "one of them is %s[c = 0]", image);
+        diag_help(el->diags, d, strchr(image, ' ') != NULL ? "one of them is (%s)[c = 0]" : "one of them is %s[c = 0]",
+                  image);
     } else {
         diag_help(el->diags, d, "paint labels of one channel: label(image[c = 0] > 100)");
     }
@@ -341,7 +343,7 @@ bool el_check_channels(Elab *el, const Call *call)
 
 /* Operators that take values from other places as they are. */
 static const char *const MOVERS[] = {
-    "crop",  "flip",   "roll",      "pad",         "transpose",      "translate",   "rotate",      "resize",
+    "crop",  "flip",   "roll",           "pad",         "transpose",   "translate",   "rotate", "resize",
     "scale", "affine", "make_isotropic", "mode_filter", "max_project", "min_project",
 };
 

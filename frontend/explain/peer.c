@@ -25,7 +25,7 @@ typedef struct Spelling {
 
 /* Settings, which are never what an operator is about. */
 static const char *const SETTINGS[] = {
-    "mode", "cval", "output", "out",      "order",   "axis",     "axes",  "origin",      "border_value",
+    "mode", "cval", "output", "out",      "order",   "axis",     "axes",  "origin",     "border_value",
     "k",    "r",    "nbins",  "sampling", "spacing", "truncate", "dtype", "iterations", "preserve_range",
 };
 
@@ -150,11 +150,11 @@ static const char *steps_words(Elab *el, const Spelling *s, const AstExpr *e)
 static const char *slot_words(Elab *el, Spelling *s, int k)
 {
     char kind = s->arguments[k];
-    return kind == 'a'            ? axis_words(el, s, k)
+    return kind == 'a'          ? axis_words(el, s, k)
            : s->slot[k] == NULL ? NULL
-           : kind == 's'          ? radius_words(el, &s->rounded, s->slot[k]->value)
-           : kind == 't'          ? steps_words(el, s, s->slot[k]->value)
-                                  : words_of(el, s->slot[k]);
+           : kind == 's'        ? radius_words(el, &s->rounded, s->slot[k]->value)
+           : kind == 't'        ? steps_words(el, s, s->slot[k]->value)
+                                : words_of(el, s->slot[k]);
 }
 
 /* ---- one way to write it --------------------------------------------------------------- */

@@ -18,8 +18,8 @@ static void help_for_labels(Elab *el, Diag *d, const Call *call, Val v, Span at)
     const char *words = el_words(el, at);
     bool first = at.begin == call->at[0].begin;
     if (el_is_mask(el, v)) {
-        diag_help(el->diags, d, "number its objects first: %s(%slabel(%s)%s)", call->op->name, first ? "" : "..., ", words,
-                  first ? ", ..." : "");
+        diag_help(el->diags, d, "number its objects first: %s(%slabel(%s)%s)", call->op->name, first ? "" : "..., ",
+                  words, first ? ", ..." : "");
     } else if (v.kind == VAL_IMAGE && (el_reads_labels(el, at) || ir_expr(el->g, v.expr)->type == ELEM_U32)) {
         diag_help(el->diags, d, "what is read from labels are numbers: as_labels(%s)", words);
     } else if (v.kind == VAL_IMAGE) {
@@ -42,21 +42,22 @@ static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
     } else if (el_is_mask(el, v)) {
         diag_help(el->diags, d, "number(%s) is an image of 0 and 1", words);
     } else if (v.kind == VAL_SELECTION) {
-        diag_help(el->diags, d, "%s needs every pixel: keep the image and select afterwards",
-                  call->op->name);
+        diag_help(el->diags, d, "%s needs every pixel: keep the image and select afterwards", call->op->name);
     }
 }
 
 static void help_for_number(Elab *el, Diag *d, Val v)
 {
     if (v.kind == VAL_UNIFORM) {
-        diag_help(el->diags, d, "a whole-image value is found on the device, after memory has been "
-                                "planned; use a param or a number");
+        diag_help(el->diags, d,
+                  "a whole-image value is found on the device, after memory has been "
+                  "planned; use a param or a number");
     } else if (v.kind == VAL_TEXT) {
         diag_help(el->diags, d, "numbers are written without quotes");
     } else if (v.kind == VAL_IMAGE) {
-        diag_help(el->diags, d, "one number for the whole image: mean(...), otsu(...), or a "
-                                "param");
+        diag_help(el->diags, d,
+                  "one number for the whole image: mean(...), otsu(...), or a "
+                  "param");
     }
 }
 
@@ -72,8 +73,10 @@ Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at)
     const Op *filter = el_filter_of(el, op);
     const char *rank = op->n_params > 1 && !op->param[1].rest ? "q, " : "";
     Diag *d = el_error(el, WHOLE_IMAGE, at, op->name);
-    diag_help(el->diags, d, "%s(image, %s%s) is that of the neighbours of each pixel; a number is the "
-                            "radius of a box: 1 for 3 x 3 pixels", filter->name, rank, window);
+    diag_help(el->diags, d,
+              "%s(image, %s%s) is that of the neighbours of each pixel; a number is the "
+              "radius of a box: 1 for 3 x 3 pixels",
+              filter->name, rank, window);
     return d;
 }
 
@@ -85,8 +88,7 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     Str takes;
     str_init(&takes, el->arena);
     ops_types_phrase(p, &takes);
-    Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name,
-                       el_describe(el, v));
+    Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name, el_describe(el, v));
     if (v.kind == VAL_VECTOR && (p->types & (OP_IMAGE | OP_MASK)) != 0) {
         const char *words = el_words(el, at);
         diag_help(el->diags, d, strchr(words, ' ') != NULL ? "paint it: (%s)[%s]" : "paint it: %s[%s]", words,
@@ -98,8 +100,9 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     } else if ((p->types & OP_LABELS) != 0) {
         help_for_labels(el, d, call, v, at);
     } else if ((p->types & OP_FOOTPRINT) != 0) {
-        diag_help(el->diags, d, "footprints are disk(2), ball(2), box(1), diamond(1), or rows of 0 "
-                                "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
+        diag_help(el->diags, d,
+                  "footprints are disk(2), ball(2), box(1), diamond(1), or rows of 0 "
+                  "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
     } else if ((p->types & OP_AXIS) != 0) {

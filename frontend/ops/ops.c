@@ -16,7 +16,7 @@ typedef struct Row {
 } Row;
 
 static const Row ROWS[] = {
-#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy)                 \
+#define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy) \
     {name, signature, #impl, doc, text, example, clesperanto, skimage, scipy},
 #include "ops.def"
 #undef OP
@@ -121,9 +121,8 @@ void ops_example(const Op *op, Str *out)
 {
     bool labels = uses(op->example, "labels"), mask = labels || uses(op->example, "mask");
     bool image = mask || uses(op->example, "image");
-    str_addf(out, "%s%s%s%s\n", image ? "input image[y, x]\n" : "",
-             mask ? "mask = image > otsu(image)\n" : "", labels ? "labels = label(mask)\n" : "",
-             op->example);
+    str_addf(out, "%s%s%s%s\n", image ? "input image[y, x]\n" : "", mask ? "mask = image > otsu(image)\n" : "",
+             labels ? "labels = label(mask)\n" : "", op->example);
 }
 
 static const char *skip_blanks(const char *p)
@@ -274,8 +273,7 @@ static void add_argument(const Peer *peer, int k, Str *out)
     static const struct {
         char letter;
         const char *name;
-    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"},
-                 {'n', "n"},     {'a', "n"},      {'e', "n"}};
+    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"}, {'n', "n"}, {'a', "n"}, {'e', "n"}};
     int same = 0, number = 0;
     for (int i = 0; peer->arguments[i] != '\0'; i++) {
         same += peer->arguments[i] == peer->arguments[k];

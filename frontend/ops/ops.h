@@ -17,26 +17,27 @@
 
 /* What a parameter takes; the words of signatures. */
 typedef enum OpType {
-    OP_IMAGE = 1,        /* image: numbers, not a mask, not labels */
+    OP_IMAGE = 1, /* image: numbers, not a mask, not labels */
     OP_MASK = 2,
     OP_LABELS = 4,
-    OP_NUMBER = 8,       /* number: known before the first kernel runs */
-    OP_INTEGER = 16,     /* integer: a whole number */
-    OP_VALUE = 32,       /* value: a number or a whole-image value */
-    OP_TRUTH = 64,       /* truth: true or false */
-    OP_PER_AXIS = 128,   /* per-axis: a list with a number for each axis, outermost first */
+    OP_NUMBER = 8,     /* number: known before the first kernel runs */
+    OP_INTEGER = 16,   /* integer: a whole number */
+    OP_VALUE = 32,     /* value: a number or a whole-image value */
+    OP_TRUTH = 64,     /* truth: true or false */
+    OP_PER_AXIS = 128, /* per-axis: a list with a number for each axis, outermost first */
     OP_BORDER = 256,
     OP_FOOTPRINT = 512,
     OP_SELECTION = 1024, /* selection: image where mask */
     OP_LIST = 2048,
     OP_FUNCTION = 4096,
-    OP_VECTOR = 8192,    /* vector: a value for each label */
-    OP_WORD = 16384,     /* word: a bare word, such as a property or a method */
-    OP_AXIS = 32768,     /* axis: x, y or z */
+    OP_VECTOR = 8192, /* vector: a value for each label */
+    OP_WORD = 16384,  /* word: a bare word, such as a property or a method */
+    OP_AXIS = 32768,  /* axis: x, y or z */
     OP_RECORD = 65536,
-    OP_AREA = 131072,    /* area: a number of pixels may be written as an area, or a volume in 3-D */
-    OP_LENGTH = 262144,  /* length: a number that keeps its unit */
-    OP_COLUMN = 524288,  /* column: of a "..." parameter, name = what a table has for each label: an image, a mask or a vector */
+    OP_AREA = 131072,   /* area: a number of pixels may be written as an area, or a volume in 3-D */
+    OP_LENGTH = 262144, /* length: a number that keeps its unit */
+    OP_COLUMN =
+        524288, /* column: of a "..." parameter, name = what a table has for each label: an image, a mask or a vector */
     OP_TYPES = 20
 } OpType;
 
@@ -45,9 +46,9 @@ typedef struct OpParam {
     unsigned types;
     const char *types_text;
     const char *choices; /* "same|full": the words that a parameter takes; NULL: any */
-    const char *value;  /* default as text; NULL: must be given */
+    const char *value;   /* default as text; NULL: must be given */
     bool rest;
-    bool above;         /* lo itself is not allowed */
+    bool above; /* lo itself is not allowed */
     bool ranged;
     double lo, hi;
 } OpParam;
@@ -56,14 +57,14 @@ enum { OP_MAX_PARAMS = 12 };
 
 typedef struct Op {
     const char *name, *signature;
-    const char *doc;     /* one line */
-    const char *text;    /* borders, whose semantics, what to watch */
-    const char *example; /* a .pipe file's lines */
+    const char *doc;                           /* one line */
+    const char *text;                          /* borders, whose semantics, what to watch */
+    const char *example;                       /* a .pipe file's lines */
     const char *clesperanto, *skimage, *scipy; /* what it is called there; "" when it is not */
-    bool prelude;        /* written in the language: see frontend/ops/prelude */
+    bool prelude;                              /* written in the language: see frontend/ops/prelude */
     OpParam param[OP_MAX_PARAMS];
     int n_params;
-    int index;           /* row of ops.def */
+    int index; /* row of ops.def */
 } Op;
 
 typedef struct Ops {

@@ -19,29 +19,29 @@ typedef struct AstFor AstFor;
 typedef struct AstName AstName;
 
 typedef enum AstExprKind {
-    AST_NUMBER,   /* 2.0; num; `unit` "um", "um2", "px" ... when written with one; is_int */
-    AST_BOOL,     /* true, false: num */
-    AST_STRING,   /* "text" */
-    AST_NAME,     /* name */
-    AST_UNARY,    /* op ("-", "not"), a */
-    AST_BINARY,   /* op ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=",
+    AST_NUMBER,        /* 2.0; num; `unit` "um", "um2", "px" ... when written with one; is_int */
+    AST_BOOL,          /* true, false: num */
+    AST_STRING,        /* "text" */
+    AST_NAME,          /* name */
+    AST_UNARY,         /* op ("-", "not"), a */
+    AST_BINARY,        /* op ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=",
                      "and", "or", "xor"), a, b */
-    AST_COND,     /* a if b else c */
-    AST_CALL,     /* name(args): callee in `name`, args */
-    AST_INDEX,    /* a[args]: named arguments dx, dy, dz, x, y, z, c, t, border, fill; a positional
+    AST_COND,          /* a if b else c */
+    AST_CALL,          /* name(args): callee in `name`, args */
+    AST_INDEX,         /* a[args]: named arguments dx, dy, dz, x, y, z, c, t, border, fill; a positional
                      one is an error that the checker explains */
-    AST_MEMBER,   /* a.name */
+    AST_MEMBER,        /* a.name */
     AST_COMPREHENSION, /* name(a for fors...): reduction over indices; `where` in b or NULL */
-    AST_WHERE,    /* a where b */
-    AST_LIST,     /* [args]: also nested, a literal kernel or footprint, a per-axis value */
-    AST_RECORD,   /* (name = expr, ...): several results of a function; args */
-    AST_ERROR     /* something the parser has complained about; check silently */
+    AST_WHERE,         /* a where b */
+    AST_LIST,          /* [args]: also nested, a literal kernel or footprint, a per-axis value */
+    AST_RECORD,        /* (name = expr, ...): several results of a function; args */
+    AST_ERROR          /* something the parser has complained about; check silently */
 } AstExprKind;
 
 struct AstExpr {
     AstExprKind kind;
-    Span span;       /* all of it */
-    Span word;       /* the operator, callee or member alone, for carets */
+    Span span; /* all of it */
+    Span word; /* the operator, callee or member alone, for carets */
     const char *name;
     const char *op;
     double num;
@@ -53,7 +53,7 @@ struct AstExpr {
     int depth; /* height of the tree; the parser caps it, so walking it may recurse */
 };
 
-struct AstArg { /* value, or name = value */
+struct AstArg {       /* value, or name = value */
     const char *name; /* NULL: positional */
     Span name_span;
     AstExpr *value;
@@ -70,25 +70,25 @@ struct AstFor { /* name in lo .. hi */
 struct AstName { /* a list of names: axes, or typed parameters of a function */
     const char *name;
     Span span;
-    const char *type;  /* NULL: any */
+    const char *type; /* NULL: any */
     Span type_span;
-    AstExpr *value;    /* default, or NULL */
+    AstExpr *value; /* default, or NULL */
     AstName *next;
 };
 
 typedef enum AstStmtKind {
-    AST_INPUT,   /* input name[axes] : type */
-    AST_PARAM,   /* param name = a in lo .. hi "help" */
-    AST_FN,      /* fn name(names) : type = a   or   { body } */
-    AST_ASSIGN,  /* name = a */
-    AST_OUTPUT,  /* output name  |  output name = a   (as format) */
-    AST_REPEAT,  /* repeat a { body } */
-    AST_UNTIL,   /* repeat until a is stable, at most b { body } */
-    AST_IF,      /* if a { body } else { other }: only inside block functions */
-    AST_FOR,     /* for name in lo .. hi { body }: only inside block functions */
-    AST_WHILE,   /* while a { body }: only inside block functions */
-    AST_RETURN,  /* return a */
-    AST_EXPR     /* an expression alone: an error that the checker explains */
+    AST_INPUT,  /* input name[axes] : type */
+    AST_PARAM,  /* param name = a in lo .. hi "help" */
+    AST_FN,     /* fn name(names) : type = a   or   { body } */
+    AST_ASSIGN, /* name = a */
+    AST_OUTPUT, /* output name  |  output name = a   (as format) */
+    AST_REPEAT, /* repeat a { body } */
+    AST_UNTIL,  /* repeat until a is stable, at most b { body } */
+    AST_IF,     /* if a { body } else { other }: only inside block functions */
+    AST_FOR,    /* for name in lo .. hi { body }: only inside block functions */
+    AST_WHILE,  /* while a { body }: only inside block functions */
+    AST_RETURN, /* return a */
+    AST_EXPR    /* an expression alone: an error that the checker explains */
 } AstStmtKind;
 
 struct AstStmt {
@@ -96,11 +96,11 @@ struct AstStmt {
     Span span;
     const char *name;
     Span name_span;
-    AstName *names;    /* axes, or parameters */
-    const char *type;  /* element type or "labels"/"mask"; return type; NULL when not given */
+    AstName *names;   /* axes, or parameters */
+    const char *type; /* element type or "labels"/"mask"; return type; NULL when not given */
     Span type_span;
     AstExpr *a, *b, *lo, *hi;
-    const char *text;  /* help of a param, format of an output */
+    const char *text; /* help of a param, format of an output */
     Span text_span;
     AstStmt *body, *other;
     AstStmt *next;

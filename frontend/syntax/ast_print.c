@@ -7,11 +7,10 @@
 #include "ast.h"
 
 static const char *const expr_names[] = {
-    [AST_NUMBER] = "number", [AST_BOOL] = "bool",          [AST_STRING] = "string",
-    [AST_NAME] = "name",     [AST_UNARY] = "unary",        [AST_BINARY] = "binary",
-    [AST_COND] = "choice",   [AST_CALL] = "call",          [AST_INDEX] = "index",
-    [AST_MEMBER] = "member", [AST_COMPREHENSION] = "over", [AST_WHERE] = "selection",
-    [AST_LIST] = "list",     [AST_RECORD] = "record",      [AST_ERROR] = "error",
+    [AST_NUMBER] = "number", [AST_BOOL] = "bool",     [AST_STRING] = "string",      [AST_NAME] = "name",
+    [AST_UNARY] = "unary",   [AST_BINARY] = "binary", [AST_COND] = "choice",        [AST_CALL] = "call",
+    [AST_INDEX] = "index",   [AST_MEMBER] = "member", [AST_COMPREHENSION] = "over", [AST_WHERE] = "selection",
+    [AST_LIST] = "list",     [AST_RECORD] = "record", [AST_ERROR] = "error",
 };
 
 static const char *const stmt_names[] = {
@@ -21,14 +20,16 @@ static const char *const stmt_names[] = {
     [AST_WHILE] = "while",        [AST_RETURN] = "return", [AST_EXPR] = "expression",
 };
 
-static void indent(Str *out, int depth) {
+static void indent(Str *out, int depth)
+{
     for (int i = 0; i < depth; i++) {
         str_add(out, "  ");
     }
 }
 
 /* What a node has beside its children. */
-static void print_head(const AstExpr *e, Str *out) {
+static void print_head(const AstExpr *e, Str *out)
+{
     str_add(out, expr_names[e->kind]);
     if (e->kind == AST_NUMBER || e->kind == AST_BOOL || e->kind == AST_STRING) {
         str_add(out, " ");
@@ -42,7 +43,8 @@ static void print_head(const AstExpr *e, Str *out) {
 }
 
 /* `role` is the part that the expression plays, or "". */
-static void print_expr(const AstExpr *e, const char *role, int depth, Str *out) {
+static void print_expr(const AstExpr *e, const char *role, int depth, Str *out)
+{
     if (e == NULL) {
         return;
     }
@@ -69,12 +71,12 @@ static void print_expr(const AstExpr *e, const char *role, int depth, Str *out) 
     }
 }
 
-static void print_names(const AstStmt *stmt, Str *out) {
+static void print_names(const AstStmt *stmt, Str *out)
+{
     if (stmt->kind == AST_INPUT || stmt->kind == AST_FN) {
         str_add(out, stmt->kind == AST_FN ? " (" : " [");
         for (const AstName *name = stmt->names; name != NULL; name = name->next) {
-            str_addf(out, "%s%s%s", name->name, name->type == NULL ? "" : " : ",
-                     name->type == NULL ? "" : name->type);
+            str_addf(out, "%s%s%s", name->name, name->type == NULL ? "" : " : ", name->type == NULL ? "" : name->type);
             if (name->value != NULL) {
                 str_add(out, " = ");
                 ast_expr_format(name->value, out);
@@ -85,7 +87,8 @@ static void print_names(const AstStmt *stmt, Str *out) {
     }
 }
 
-static void print_stmt(const AstStmt *stmt, int depth, Str *out) {
+static void print_stmt(const AstStmt *stmt, int depth, Str *out)
+{
     indent(out, depth);
     str_add(out, stmt_names[stmt->kind]);
     if (stmt->name != NULL) {
@@ -117,7 +120,8 @@ static void print_stmt(const AstStmt *stmt, int depth, Str *out) {
     }
 }
 
-void ast_print(const AstFile *file, Str *out) {
+void ast_print(const AstFile *file, Str *out)
+{
     str_addf(out, "%s\n", file->source->path == NULL ? "file" : file->source->path);
     for (const AstStmt *stmt = file->statements; stmt != NULL; stmt = stmt->next) {
         print_stmt(stmt, 1, out);

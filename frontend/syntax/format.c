@@ -44,12 +44,14 @@ typedef struct Format {
 /* ---- lines ---- */
 
 /* What stands in brackets is a level deeper than the line where they were opened. */
-static int next_level(const Format *f) {
+static int next_level(const Format *f)
+{
     int within = f->inside.n > 0 ? f->inside.at[f->inside.n - 1] : 1;
     return f->continued ? within : 0;
 }
 
-static void begin_line(Format *f, int level) {
+static void begin_line(Format *f, int level)
+{
     if (!f->started) {
         f->started = true;
         str_init(&f->line.code, f->arena);
@@ -59,12 +61,14 @@ static void begin_line(Format *f, int level) {
     }
 }
 
-static bool opens_block(const Line *line) {
+static bool opens_block(const Line *line)
+{
     return line->code.n > 0 && line->code.at[line->code.n - 1] == '{';
 }
 
 /* Empty lines at the beginning of the file or of a block are left out. */
-static void end_line(Format *f) {
+static void end_line(Format *f)
+{
     if (f->started) {
         if (f->lines.n == 0 || opens_block(&f->lines.at[f->lines.n - 1])) {
             f->line.blank_before = false;
@@ -77,13 +81,14 @@ static void end_line(Format *f) {
     f->sign = false;
 }
 
-static const char *token_text(const Format *f, const Token *token) {
-    return arena_strndup(f->arena, f->source->text + token->begin,
-                         (size_t)(token->end - token->begin));
+static const char *token_text(const Format *f, const Token *token)
+{
+    return arena_strndup(f->arena, f->source->text + token->begin, (size_t)(token->end - token->begin));
 }
 
 /* A number with its unit one blank apart. */
-static void add_number(const Format *f, const Token *token, Str *out) {
+static void add_number(const Format *f, const Token *token, Str *out)
+{
     const char *text = token_text(f, token);
     size_t n = strlen(text);
     size_t unit = token->unit == NULL ? 0 : strlen(token->unit);
@@ -101,7 +106,8 @@ static void add_number(const Format *f, const Token *token, Str *out) {
 
 /* ---- blanks between tokens ---- */
 
-static bool blank_between(const Format *f, int kind) {
+static bool blank_between(const Format *f, int kind)
+{
     int before = f->before;
     if (before == T_NEWLINE || before == T_OPEN || before == T_OPEN_SQUARE || before == T_DOT) {
         return false;
@@ -121,7 +127,8 @@ static bool blank_between(const Format *f, int kind) {
     return !f->sign;
 }
 
-static void add_token(Format *f, const Token *token) {
+static void add_token(Format *f, const Token *token)
+{
     begin_line(f, next_level(f));
     bool sign = token->kind == T_MINUS && !token_ends_value(f->last);
     if (blank_between(f, token->kind)) {
@@ -140,7 +147,8 @@ static void add_token(Format *f, const Token *token) {
 /* ---- blocks ---- */
 
 /* Whether there is a line end between the `{` at `open` and its partner. */
-static bool spans_lines(const Format *f, int open) {
+static bool spans_lines(const Format *f, int open)
+{
     int depth = 0;
     for (int i = open; i < f->raw->n; i++) {
         int kind = f->raw->at[i].kind;
@@ -155,11 +163,13 @@ static bool spans_lines(const Format *f, int open) {
     return true;
 }
 
-static bool comment_follows(const Format *f, int at) {
+static bool comment_follows(const Format *f, int at)
+{
     return f->raw->at[at + 1].kind == T_COMMENT;
 }
 
-static void open_block(Format *f, int at) {
+static void open_block(Format *f, int at)
+{
     add_token(f, &f->raw->at[at]);
     bool broken = spans_lines(f, at);
     vec_push(f->arena, &f->broken, broken);
@@ -170,7 +180,8 @@ static void open_block(Format *f, int at) {
     }
 }
 
-static void close_block(Format *f, int at) {
+static void close_block(Format *f, int at)
+{
     assert(f->broken.n > 0);
     bool broken = f->broken.at[--f->broken.n];
     f->blocks--;
@@ -183,7 +194,8 @@ static void close_block(Format *f, int at) {
 }
 
 /* A line that begins with a closing bracket stands like the line that opened it. */
-static void add_bracket(Format *f, const Token *token) {
+static void add_bracket(Format *f, const Token *token)
+{
     if (token->kind == T_CLOSE || token->kind == T_CLOSE_SQUARE) {
         assert(f->inside.n > 0);
         begin_line(f, f->inside.at[--f->inside.n] - 1);
@@ -197,7 +209,8 @@ static void add_bracket(Format *f, const Token *token) {
 /* ---- line ends and comments ---- */
 
 /* Whether what comes after the line end at `at` is written on the same line: `{`, `else`. */
-static bool joins(const Format *f, int at) {
+static bool joins(const Format *f, int at)
+{
     if (!f->started || f->line.code.n == 0 || f->inside.n > 0 || !f->raw->at[at].soft) {
         return false;
     }
@@ -208,7 +221,8 @@ static bool joins(const Format *f, int at) {
     return next == T_OPEN_BRACE || next == T_ELSE || (f->last == T_ELSE && next == T_IF);
 }
 
-static void add_newline(Format *f, int at) {
+static void add_newline(Format *f, int at)
+{
     if (joins(f, at)) {
         return;
     }
@@ -217,9 +231,9 @@ static void add_newline(Format *f, int at) {
     f->continued = f->raw->at[at].soft && f->last != T_CLOSE_BRACE;
 }
 
-static void add_comment(Format *f, const Token *token) {
-    char *text = arena_strndup(f->arena, f->source->text + token->begin,
-                               (size_t)(token->end - token->begin));
+static void add_comment(Format *f, const Token *token)
+{
+    char *text = arena_strndup(f->arena, f->source->text + token->begin, (size_t)(token->end - token->begin));
     size_t n = strlen(text);
     while (n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t')) {
         text[--n] = '\0';
@@ -230,7 +244,8 @@ static void add_comment(Format *f, const Token *token) {
 
 /* ---- the whole file ---- */
 
-static int width(const Line *line) {
+static int width(const Line *line)
+{
     int columns = line->indent;
     for (size_t i = 0; i < line->code.n; i++) {
         columns += ((unsigned char)line->code.at[i] & 0xC0) != 0x80;
@@ -238,12 +253,14 @@ static int width(const Line *line) {
     return columns;
 }
 
-static bool has_trailing(const Line *line) {
+static bool has_trailing(const Line *line)
+{
     return line->comment != NULL && line->code.n > 0;
 }
 
 /* The column of the trailing comments in the run of lines that begins at `from`. */
-static int comment_column(const Format *f, int from, int *to) {
+static int comment_column(const Format *f, int from, int *to)
+{
     int column = 0;
     for (*to = from; *to < f->lines.n; (*to)++) {
         const Line *line = &f->lines.at[*to];
@@ -255,7 +272,8 @@ static int comment_column(const Format *f, int from, int *to) {
     return column + BEFORE_COMMENT;
 }
 
-static void write_line(const Line *line, int column, Str *out) {
+static void write_line(const Line *line, int column, Str *out)
+{
     str_addf(out, "%*s", line->indent, "");
     str_addn(out, line->code.n > 0 ? line->code.at : "", line->code.n);
     if (has_trailing(line)) {
@@ -265,7 +283,8 @@ static void write_line(const Line *line, int column, Str *out) {
     str_add(out, "\n");
 }
 
-static void write_lines(const Format *f, Str *out) {
+static void write_lines(const Format *f, Str *out)
+{
     int run = 0, column = 0;
     for (int i = 0; i < f->lines.n; i++) {
         const Line *line = &f->lines.at[i];
@@ -279,7 +298,8 @@ static void write_lines(const Format *f, Str *out) {
     }
 }
 
-static void add_raw(Format *f, int at) {
+static void add_raw(Format *f, int at)
+{
     const Token *token = &f->raw->at[at];
     switch (token->kind) {
     case T_NEWLINE:
@@ -307,14 +327,16 @@ static void add_raw(Format *f, int at) {
 }
 
 /* A file with mistakes is left as it is: where its lines end is anyone's guess. */
-static bool is_correct(Arena *arena, const Source *source) {
+static bool is_correct(Arena *arena, const Source *source)
+{
     Diags diags;
     diags_init(&diags, arena);
     fe_parse(arena, source, &diags);
     return diags.errors == 0;
 }
 
-void ast_format(const AstFile *file, Str *out) {
+void ast_format(const AstFile *file, Str *out)
+{
     if (!is_correct(out->arena, file->source)) {
         str_add(out, file->source->text);
         return;
@@ -366,7 +388,8 @@ static const struct Operator {
     {"%", LEVEL_TERM, LEVEL_TERM, LEVEL_SIGN},      {"**", LEVEL_POWER, LEVEL_POSTFIX, LEVEL_SIGN},
 };
 
-static const struct Operator *find_operator(const char *op) {
+static const struct Operator *find_operator(const char *op)
+{
     size_t i = 0;
     while (i + 1 < sizeof operators / sizeof *operators && strcmp(operators[i].op, op) != 0) {
         i++;
@@ -374,7 +397,8 @@ static const struct Operator *find_operator(const char *op) {
     return &operators[i];
 }
 
-static int level_of(const AstExpr *e) {
+static int level_of(const AstExpr *e)
+{
     switch (e->kind) {
     case AST_COND:
         return LEVEL_CHOICE;
@@ -397,7 +421,8 @@ static int level_of(const AstExpr *e) {
 static void put_expr(const AstExpr *e, int level, Str *out);
 
 /* The shortest decimal that is read back as the same number. */
-static void put_number(const AstExpr *e, Str *out) {
+static void put_number(const AstExpr *e, Str *out)
+{
     char text[40];
     if (isinf(e->num) || isnan(e->num)) {
         str_add(out, isnan(e->num) ? "nan" : "inf");
@@ -410,8 +435,7 @@ static void put_number(const AstExpr *e, Str *out) {
         int digits = 1;
         do {
             snprintf(text, sizeof text, "%.*g", digits, e->num);
-        } while ((strtod(text, NULL) != e->num || (plain && strchr(text, 'e') != NULL)) &&
-                 digits++ < 17);
+        } while ((strtod(text, NULL) != e->num || (plain && strchr(text, 'e') != NULL)) && digits++ < 17);
         str_addf(out, "%s%s", text, strpbrk(text, ".e") == NULL ? ".0" : "");
     }
     if (e->unit != NULL) {
@@ -419,7 +443,8 @@ static void put_number(const AstExpr *e, Str *out) {
     }
 }
 
-static void put_args(const AstArg *args, Str *out) {
+static void put_args(const AstArg *args, Str *out)
+{
     for (const AstArg *arg = args; arg != NULL; arg = arg->next) {
         if (arg->name != NULL) {
             str_addf(out, "%s = ", arg->name);
@@ -429,7 +454,8 @@ static void put_args(const AstArg *args, Str *out) {
     }
 }
 
-static void put_comprehension(const AstExpr *e, Str *out) {
+static void put_comprehension(const AstExpr *e, Str *out)
+{
     str_addf(out, "%s(", e->name);
     put_expr(e->a, LEVEL_CHOICE, out);
     for (const AstFor *loop = e->fors; loop != NULL; loop = loop->next) {
@@ -447,7 +473,8 @@ static void put_comprehension(const AstExpr *e, Str *out) {
     str_add(out, ")");
 }
 
-static void put_operation(const AstExpr *e, Str *out) {
+static void put_operation(const AstExpr *e, Str *out)
+{
     if (e->kind == AST_COND) {
         put_expr(e->a, LEVEL_SELECTION, out);
         str_add(out, " if ");
@@ -469,7 +496,8 @@ static void put_operation(const AstExpr *e, Str *out) {
     }
 }
 
-static void put_postfix(const AstExpr *e, Str *out) {
+static void put_postfix(const AstExpr *e, Str *out)
+{
     if (e->kind == AST_CALL) {
         str_addf(out, "%s(", e->name);
         put_args(e->args, out);
@@ -486,7 +514,8 @@ static void put_postfix(const AstExpr *e, Str *out) {
 }
 
 /* With the escapes that the scanner knows. */
-static void put_string(const char *text, Str *out) {
+static void put_string(const char *text, Str *out)
+{
     str_add(out, "\"");
     for (const char *p = text; *p != '\0'; p++) {
         if (*p == '"' || *p == '\\') {
@@ -497,7 +526,8 @@ static void put_string(const char *text, Str *out) {
     str_add(out, "\"");
 }
 
-static void put_primary(const AstExpr *e, Str *out) {
+static void put_primary(const AstExpr *e, Str *out)
+{
     switch (e->kind) {
     case AST_NUMBER:
         put_number(e, out);
@@ -520,7 +550,8 @@ static void put_primary(const AstExpr *e, Str *out) {
     }
 }
 
-static void put_expr(const AstExpr *e, int level, Str *out) {
+static void put_expr(const AstExpr *e, int level, Str *out)
+{
     int own = level_of(e);
     str_add(out, own < level ? "(" : "");
     if (own == LEVEL_PRIMARY) {
@@ -533,6 +564,7 @@ static void put_expr(const AstExpr *e, int level, Str *out) {
     str_add(out, own < level ? ")" : "");
 }
 
-void ast_expr_format(const AstExpr *expr, Str *out) {
+void ast_expr_format(const AstExpr *expr, Str *out)
+{
     put_expr(expr, LEVEL_CHOICE, out);
 }

@@ -20,7 +20,8 @@ typedef struct Case {
 
 /* ---- words for tokens ---- */
 
-static const char *shown(const Case *c, const Token *token) {
+static const char *shown(const Case *c, const Token *token)
+{
     int n = token->end - token->begin;
     const char *text = c->p->source->text + token->begin;
     const char *more = n > 24 ? "..." : "";
@@ -28,11 +29,13 @@ static const char *shown(const Case *c, const Token *token) {
     return arena_printf(c->p->arena, "%.*s%s", n, text, more);
 }
 
-static bool is_word(const Token *token) {
+static bool is_word(const Token *token)
+{
     return token->text != NULL && token->text[0] >= 'a' && token->text[0] <= 'z';
 }
 
-static const char *describe(const Case *c, const Token *token) {
+static const char *describe(const Case *c, const Token *token)
+{
     if (token->kind == T_NEWLINE) {
         bool made = token->begin == token->end;
         int next = token[1].kind;
@@ -52,7 +55,8 @@ static const char *describe(const Case *c, const Token *token) {
 }
 
 /* " after `x`", or nothing at the beginning of a statement. */
-static const char *after(const Case *c) {
+static const char *after(const Case *c)
+{
     if (c->at_start) {
         return "";
     }
@@ -60,19 +64,22 @@ static const char *after(const Case *c) {
 }
 
 /* The found token; the end of a line shows right behind the last token, not behind a comment. */
-static Span place(const Case *c) {
+static Span place(const Case *c)
+{
     if (c->found->kind == T_NEWLINE) {
         return (Span){c->p->source, c->before->end, c->before->end};
     }
     return token_span(c->p->source, c->found);
 }
 
-static bool names_word(const Token *token, const char *text) {
+static bool names_word(const Token *token, const char *text)
+{
     return token->text != NULL && strcmp(token->text, text) == 0;
 }
 
 /* The nearest token of this kind before the found one, in the same brackets, or NULL. */
-static const Token *earlier(const Case *c, int kind) {
+static const Token *earlier(const Case *c, int kind)
+{
     int depth = 0;
     for (const Token *t = c->found - 1; t >= c->first; t--) {
         if (t->kind == T_CLOSE || t->kind == T_CLOSE_SQUARE) {
@@ -92,23 +99,27 @@ static const Token *earlier(const Case *c, int kind) {
 
 /* ---- help that several messages share ---- */
 
-static void help(const Case *c, Diag *d, const char *text) {
+static void help(const Case *c, Diag *d, const char *text)
+{
     diag_help(c->p->diags, d, "%s", text);
 }
 
-static bool is_decimal_comma(const Case *c) {
+static bool is_decimal_comma(const Case *c)
+{
     const Token *next = c->found + 1;
     return c->found->kind == T_COMMA && c->before->kind == T_NUMBER && next->kind == T_NUMBER &&
            next->begin == c->found->end;
 }
 
-static bool lacks_multiplication(const Case *c) {
+static bool lacks_multiplication(const Case *c)
+{
     int found = c->found->kind;
     return (c->before->kind == T_NUMBER || c->before->kind == T_CLOSE) &&
            (found == T_NAME || found == T_NUMBER || found == T_OPEN);
 }
 
-static bool has_foreign_comment(const Case *c) {
+static bool has_foreign_comment(const Case *c)
+{
     for (const Token *t = c->first; t < c->found; t++) {
         if (t->kind == T_FACTOR && strcmp(t->text, "//") == 0) {
             return true;
@@ -118,24 +129,25 @@ static bool has_foreign_comment(const Case *c) {
 }
 
 /* The operator at the end of a line because of which NAME = on the next one goes on with it; NULL: none. */
-static const Token *joins_lines(const Case *c) {
-    const Token *operator = c->before - 1;
+static const Token *joins_lines(const Case *c)
+{
+    const Token *operator= c->before - 1;
     bool named = c->found->kind == T_ASSIGN && c->before->kind == T_NAME;
-    if (!named || operator < c->first || !token_continues(operator->kind)) {
+    if (!named || operator<c->first || !token_continues(operator->kind)) {
         return NULL;
     }
     const char *between = c->p->source->text + operator->end;
-    return memchr(between, '\n', (size_t)(c->before->begin - operator->end)) != NULL ? operator : NULL;
+    return memchr(between, '\n', (size_t)(c->before->begin - operator->end)) != NULL ? operator: NULL;
 }
 
-static void help_assign(const Case *c, Diag *d) {
+static void help_assign(const Case *c, Diag *d)
+{
     int second = c->first[1].kind;
-    const Token *operator = joins_lines(c);
-    if (operator != NULL) {
+    const Token *operator= joins_lines(c);
+    if (operator!= NULL) {
         diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", shown(c, operator));
     } else if (c->first->kind == T_NAME && second == T_OPEN) {
-        diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %s(...) = ...`",
-                  shown(c, c->first));
+        diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %s(...) = ...`", shown(c, c->first));
     } else if (c->first->kind == T_NAME && (second == T_OPEN_SQUARE || second == T_DOT)) {
         help(c, d, "only a whole name is given a value: `name = ...`");
     } else {
@@ -144,7 +156,8 @@ static void help_assign(const Case *c, Diag *d) {
 }
 
 /* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
-static const Token *names_before_assign(const Case *c) {
+static const Token *names_before_assign(const Case *c)
+{
     const Token *t = c->first;
     while (t->kind == T_NAME && t[1].kind == T_COMMA) {
         t += 2;
@@ -153,7 +166,8 @@ static const Token *names_before_assign(const Case *c) {
 }
 
 /* What to do about something that does not belong behind a value. */
-static void help_surplus(const Case *c, Diag *d) {
+static void help_surplus(const Case *c, Diag *d)
+{
     if (is_decimal_comma(c)) {
         diag_help(c->p->diags, d, "decimals are written with a point: `%s.%s`", shown(c, c->before),
                   shown(c, c->found + 1));
@@ -180,11 +194,13 @@ static void help_surplus(const Case *c, Diag *d) {
 
 /* ---- explanations: true when taken ---- */
 
-static bool told_already(const Case *c) {
+static bool told_already(const Case *c)
+{
     return c->found->silent || c->before->kind == T_INVALID;
 }
 
-static bool explain_else(const Case *c) {
+static bool explain_else(const Case *c)
+{
     if (c->found->kind != T_ELSE || !c->at_start) {
         return false;
     }
@@ -193,7 +209,8 @@ static bool explain_else(const Case *c) {
     return true;
 }
 
-static bool explain_leading(const Case *c) {
+static bool explain_leading(const Case *c)
+{
     int kind = c->found->kind;
     if (!c->at_start || !token_continues(kind) || kind == T_IF || kind == T_FOR) {
         return false;
@@ -206,17 +223,17 @@ static bool explain_leading(const Case *c) {
 
 /* What others write before a dot to say which package an operator is of. */
 static const char *const modules[] = {
-    "np",             "numpy",          "cp",             "cupy",           "cupyx",          "xp",
-    "math",           "cle",            "pyclesperanto",  "scipy",          "scp",            "ndi",
-    "ndimage",        "signal",         "special",        "stats",          "skimage",        "sk",
-    "ski",            "filters",        "measure",        "morphology",     "segmentation",   "feature",
-    "exposure",       "restoration",    "transform",      "rank",           "util",           "color",
-    "draw",           "metrics",        "registration",   "astropy",        "cv",             "cv2",
-    "torch",          "da",             "cucim",          "convolution",
+    "np",         "numpy",         "cp",      "cupy",     "cupyx",        "xp",        "math",
+    "cle",        "pyclesperanto", "scipy",   "scp",      "ndi",          "ndimage",   "signal",
+    "special",    "stats",         "skimage", "sk",       "ski",          "filters",   "measure",
+    "morphology", "segmentation",  "feature", "exposure", "restoration",  "transform", "rank",
+    "util",       "color",         "draw",    "metrics",  "registration", "astropy",   "cv",
+    "cv2",        "torch",         "da",      "cucim",    "convolution",
 };
 
 /* Whether the file gives the name a meaning of its own. */
-static bool is_given_here(const Case *c, const char *name) {
+static bool is_given_here(const Case *c, const char *name)
+{
     for (const Token *t = c->p->tokens; t < c->found; t++) {
         bool declared = t > c->p->tokens && (t[-1].kind == T_INPUT || t[-1].kind == T_PARAM);
         if (t->kind == T_NAME && names_word(t, name) && (declared || t[1].kind == T_ASSIGN)) {
@@ -227,7 +244,8 @@ static bool is_given_here(const Case *c, const char *name) {
 }
 
 /* Whether the dot behind `owner`, the last of a chain of names, is that of a module. */
-static bool is_module(const Case *c, const Token *owner) {
+static bool is_module(const Case *c, const Token *owner)
+{
     while (owner - 2 >= c->first && owner[-1].kind == T_DOT && owner[-2].kind == T_NAME) {
         owner -= 2;
     }
@@ -240,7 +258,8 @@ static bool is_module(const Case *c, const Token *owner) {
 }
 
 /* The call whose bracket was found, as it is written, if that is short. */
-static const char *call_text(const Case *c) {
+static const char *call_text(const Case *c)
+{
     const Token *end = c->found;
     for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
         depth += (end->kind == T_OPEN) - (end->kind == T_CLOSE);
@@ -256,7 +275,8 @@ static const char *call_text(const Case *c) {
 }
 
 /* np.median(stack, axis = 0): what is to be written has another name. */
-static bool is_along_axis(const Case *c) {
+static bool is_along_axis(const Case *c)
+{
     const Token *t = c->found + 1;
     for (int depth = 1; depth > 0 && t->kind != T_NEWLINE && t->kind != T_END; t++) {
         depth += (t->kind == T_OPEN) - (t->kind == T_CLOSE);
@@ -267,19 +287,23 @@ static bool is_along_axis(const Case *c) {
     return false;
 }
 
-static void help_for_module(const Case *c, Diag *d, const char *name) {
+static void help_for_module(const Case *c, Diag *d, const char *name)
+{
     static const char *const reductions[] = {"sum", "min", "max", "mean", "std", "median", "argmax"};
     const char *of = strncmp(name, "nan", 3) == 0 ? name + 3 : name;
     diag_help(c->p->diags, d, "write `%s` without the module", call_text(c));
     for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
         if (strcmp(of, reductions[i]) == 0 && is_along_axis(c)) {
-            diag_help(c->p->diags, d, "along an axis it is %s_project(image, z), or x or y: numpy's axis 0 is "
-                      "z of a stack", of);
+            diag_help(c->p->diags, d,
+                      "along an axis it is %s_project(image, z), or x or y: numpy's axis 0 is "
+                      "z of a stack",
+                      of);
         }
     }
 }
 
-static bool explain_method(const Case *c) {
+static bool explain_method(const Case *c)
+{
     if (c->found->kind != T_OPEN || c->before->kind != T_NAME || c->before - 1 <= c->first ||
         c->before[-1].kind != T_DOT) {
         return false;
@@ -336,7 +360,8 @@ static const struct {
     {"export", "results are written with `output`"},
 };
 
-static const char *foreign_help(const Token *word) {
+static const char *foreign_help(const Token *word)
+{
     for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++) {
         if (word->kind == T_NAME && names_word(word, foreign_words[i].word)) {
             return foreign_words[i].help;
@@ -345,9 +370,9 @@ static const char *foreign_help(const Token *word) {
     return NULL;
 }
 
-static bool explain_unknown_statement(const Case *c) {
-    static const char *const words[] = {"input", "param", "output", "fn",    "repeat",
-                                        "if",    "for",   "while",  "return"};
+static bool explain_unknown_statement(const Case *c)
+{
+    static const char *const words[] = {"input", "param", "output", "fn", "repeat", "if", "for", "while", "return"};
     const Token *word = c->before->kind == T_CLOSE_BRACE ? c->found : c->first;
     if (word->kind != T_NAME || c->found - word > 1) {
         return false;
@@ -366,11 +391,11 @@ static bool explain_unknown_statement(const Case *c) {
     return true;
 }
 
-static bool explain_block(const Case *c) {
+static bool explain_block(const Case *c)
+{
     int found = c->found->kind;
     bool filler = found == T_NAME && (names_word(c->found, "then") || names_word(c->found, "do"));
-    bool wanted = c->e->block &&
-                  (found == T_NEWLINE || found == T_COLON || filler || c->before->kind == T_ELSE);
+    bool wanted = c->e->block && (found == T_NEWLINE || found == T_COLON || filler || c->before->kind == T_ELSE);
     bool colon = c->first->kind == T_FN && c->before->kind == T_COLON && found == T_NEWLINE;
     if (!wanted && !colon) {
         return false;
@@ -383,12 +408,13 @@ static bool explain_block(const Case *c) {
     return true;
 }
 
-static bool explain_missing_else(const Case *c) {
+static bool explain_missing_else(const Case *c)
+{
     int found = c->found->kind;
     const Token *word = earlier(c, T_IF);
     if (!c->e->else_word || c->before->kind == T_CLOSE_BRACE || word == NULL ||
-        (found != T_NEWLINE && found != T_COMMA && found != T_CLOSE && found != T_CLOSE_SQUARE &&
-         found != T_FOR && found != T_AS)) {
+        (found != T_NEWLINE && found != T_COMMA && found != T_CLOSE && found != T_CLOSE_SQUARE && found != T_FOR &&
+         found != T_AS)) {
         return false;
     }
     Span span = token_span(c->p->source, word);
@@ -398,7 +424,8 @@ static bool explain_missing_else(const Case *c) {
     return true;
 }
 
-static bool explain_range(const Case *c) {
+static bool explain_range(const Case *c)
+{
     if (!c->e->range) {
         return false;
     }
@@ -413,7 +440,8 @@ static bool explain_range(const Case *c) {
     return true;
 }
 
-static bool explain_until(const Case *c) {
+static bool explain_until(const Case *c)
+{
     bool until = c->first->kind == T_REPEAT && c->first[1].kind == T_UNTIL;
     const char *what = c->e->is_word                 ? "`is stable, at most N`"
                        : c->before->kind == T_IS     ? "`stable`"
@@ -428,15 +456,14 @@ static bool explain_until(const Case *c) {
     return true;
 }
 
-static bool explain_name(const Case *c) {
+static bool explain_name(const Case *c)
+{
     int before = c->before->kind;
-    bool declares = before == T_INPUT || before == T_PARAM || before == T_FN || before == T_FOR ||
-                    before == T_OUTPUT;
+    bool declares = before == T_INPUT || before == T_PARAM || before == T_FN || before == T_FOR || before == T_OUTPUT;
     if (!declares || c->at_start) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, place(c), shown(c, c->before),
-                       describe(c, c->found));
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, place(c), shown(c, c->before), describe(c, c->found));
     if (before == T_OUTPUT && c->found->kind != T_NEWLINE) {
         help(c, d, "an output has a name: `output NAME` or `output NAME = ...`");
     }
@@ -444,7 +471,8 @@ static bool explain_name(const Case *c) {
 }
 
 /* `output label(mask)`: a value without a name. */
-static bool explain_output(const Case *c) {
+static bool explain_output(const Case *c)
+{
     bool value = c->e->assign && c->found->kind != T_NAME && c->found->kind != T_ASSIGN;
     if (c->first->kind != T_OUTPUT || c->found != c->first + 2 || !value) {
         return false;
@@ -455,7 +483,8 @@ static bool explain_output(const Case *c) {
     return true;
 }
 
-static bool explain_axes(const Case *c) {
+static bool explain_axes(const Case *c)
+{
     if (c->first->kind != T_INPUT || c->found != c->first + 2) {
         return false;
     }
@@ -466,9 +495,11 @@ static bool explain_axes(const Case *c) {
     return true;
 }
 
-static const char SLICES[] = "a part is crop(image, x, y, width = 10, height = 10), a channel image[c = 1], a plane image[z = 1]";
+static const char SLICES[] =
+    "a part is crop(image, x, y, width = 10, height = 10), a channel image[c = 1], a plane image[z = 1]";
 
-static void help_expression(const Case *c, Diag *d) {
+static void help_expression(const Case *c, Diag *d)
+{
     int found = c->found->kind;
     if (found == T_OPEN_BRACE && c->first->kind == T_FN) {
         help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
@@ -487,17 +518,18 @@ static void help_expression(const Case *c, Diag *d) {
     }
 }
 
-static bool explain_expression(const Case *c) {
+static bool explain_expression(const Case *c)
+{
     if (!c->e->expression || c->e->after_value) {
         return false;
     }
-    Diag *d =
-        diag_add(c->p->diags, DIAG_EXPECTED_EXPRESSION, place(c), after(c), describe(c, c->found));
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_EXPRESSION, place(c), after(c), describe(c, c->found));
     help_expression(c, d);
     return true;
 }
 
-static bool explain_end(const Case *c) {
+static bool explain_end(const Case *c)
+{
     if (!c->e->end) {
         return false;
     }
@@ -507,7 +539,8 @@ static bool explain_end(const Case *c) {
 }
 
 /* "`,` or `)` after `x`": all that could have been, in words. */
-static const char *expectations(const Case *c) {
+static const char *expectations(const Case *c)
+{
     const struct {
         bool wanted;
         const char *text;
@@ -537,9 +570,9 @@ static const char *expectations(const Case *c) {
     return out.at;
 }
 
-static bool explain_rest(const Case *c) {
-    Diag *d =
-        diag_add(c->p->diags, DIAG_UNEXPECTED, place(c), expectations(c), describe(c, c->found));
+static bool explain_rest(const Case *c)
+{
+    Diag *d = diag_add(c->p->diags, DIAG_UNEXPECTED, place(c), expectations(c), describe(c, c->found));
     if (c->first->kind == T_FN && c->e->open) {
         help(c, d, "the parameters stand in parentheses: `fn name(x) = ...`");
     } else if (c->e->in_word) {
@@ -553,40 +586,30 @@ static bool explain_rest(const Case *c) {
 }
 
 static bool (*const explanations[])(const Case *) = {
-    told_already,
-    explain_else,
-    explain_leading,
-    explain_method,
-    explain_unknown_statement,
-    explain_until,
-    explain_range,
-    explain_block,
-    explain_missing_else,
-    explain_name,
-    explain_output,
-    explain_axes,
-    explain_expression,
-    explain_end,
-    explain_rest,
+    told_already,   explain_else,  explain_leading,    explain_method,       explain_unknown_statement,
+    explain_until,  explain_range, explain_block,      explain_missing_else, explain_name,
+    explain_output, explain_axes,  explain_expression, explain_end,          explain_rest,
 };
 
 /* The first token of the statement that the token at `at` belongs to. */
-static int statement_start(const Parser *p, int at) {
-    while (at > 0 && p->tokens[at - 1].kind != T_NEWLINE &&
-           p->tokens[at - 1].kind != T_OPEN_BRACE) {
+static int statement_start(const Parser *p, int at)
+{
+    while (at > 0 && p->tokens[at - 1].kind != T_NEWLINE && p->tokens[at - 1].kind != T_OPEN_BRACE) {
         at--;
     }
     return at;
 }
 
-static void note_name(const Case *c, const Token *name) {
+static void note_name(const Case *c, const Token *name)
+{
     AstName *broken = arena_new(c->p->arena, AstName);
     *broken = (AstName){.name = name->text, .next = c->p->file->broken};
     c->p->file->broken = broken;
 }
 
 /* The names that a statement gives, which others may use though this one is not understood. */
-static void note_names(const Case *c) {
+static void note_names(const Case *c)
+{
     int kind = c->first->kind;
     bool word = kind == T_NAME && c->first[1].kind == T_NAME; /* def f, let x */
     bool declares = word || kind == T_INPUT || kind == T_PARAM || kind == T_FN || kind == T_OUTPUT;
@@ -601,7 +624,8 @@ static void note_names(const Case *c) {
     }
 }
 
-void fe_syntax_error(Parser *parser, const Expected *expected) {
+void fe_syntax_error(Parser *parser, const Expected *expected)
+{
     static const Token nothing = {.kind = T_NEWLINE, .text = ""};
     Case c = {.p = parser, .e = expected};
     int first = statement_start(parser, parser->found);

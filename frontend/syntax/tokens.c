@@ -36,20 +36,22 @@ typedef struct Filter {
     int depth;
 } Filter;
 
-Span token_span(const Source *source, const Token *token) {
+Span token_span(const Source *source, const Token *token)
+{
     return (Span){source, token->begin, token->end};
 }
 
-bool token_ends_value(int kind) {
-    return kind == T_NAME || kind == T_NUMBER || kind == T_STRING || kind == T_TRUE ||
-           kind == T_FALSE || kind == T_CLOSE || kind == T_CLOSE_SQUARE;
+bool token_ends_value(int kind)
+{
+    return kind == T_NAME || kind == T_NUMBER || kind == T_STRING || kind == T_TRUE || kind == T_FALSE ||
+           kind == T_CLOSE || kind == T_CLOSE_SQUARE;
 }
 
-bool token_continues(int kind) {
-    static const int kinds[] = {T_PLUS, T_MINUS, T_FACTOR, T_POWER, T_COMPARE, T_AND,
-                                T_OR,   T_XOR,   T_NOT,    T_WHERE, T_IF,      T_ELSE,
-                                T_IN,   T_RANGE, T_COMMA,  T_COLON, T_ASSIGN,  T_DOT,
-                                T_IS,   T_AT,    T_MOST,   T_AS,    T_FOR};
+bool token_continues(int kind)
+{
+    static const int kinds[] = {T_PLUS,   T_MINUS, T_FACTOR, T_POWER, T_COMPARE, T_AND,   T_OR,    T_XOR,
+                                T_NOT,    T_WHERE, T_IF,     T_ELSE,  T_IN,      T_RANGE, T_COMMA, T_COLON,
+                                T_ASSIGN, T_DOT,   T_IS,     T_AT,    T_MOST,    T_AS,    T_FOR};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i] == kind) {
             return true;
@@ -59,15 +61,15 @@ bool token_continues(int kind) {
 }
 
 /* A value can begin with this token and, in the middle of an expression, nothing else can. */
-static bool begins_value(int kind) {
-    return kind == T_NAME || kind == T_NUMBER || kind == T_STRING || kind == T_TRUE ||
-           kind == T_FALSE;
+static bool begins_value(int kind)
+{
+    return kind == T_NAME || kind == T_NUMBER || kind == T_STRING || kind == T_TRUE || kind == T_FALSE;
 }
 
-static bool is_keyword(int kind) {
-    static const int kinds[] = {T_INPUT, T_PARAM, T_OUTPUT, T_FN,     T_REPEAT, T_FOR,
-                                T_IF,    T_ELSE,  T_WHILE,  T_RETURN, T_WHERE,  T_AND,
-                                T_OR,    T_NOT,   T_XOR,    T_TRUE,   T_FALSE};
+static bool is_keyword(int kind)
+{
+    static const int kinds[] = {T_INPUT,  T_PARAM, T_OUTPUT, T_FN, T_REPEAT, T_FOR, T_IF,   T_ELSE, T_WHILE,
+                                T_RETURN, T_WHERE, T_AND,    T_OR, T_NOT,    T_XOR, T_TRUE, T_FALSE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (kinds[i] == kind) {
             return true;
@@ -77,45 +79,54 @@ static bool is_keyword(int kind) {
 }
 
 /* All words that the scanner knows. */
-static bool is_word(int kind) {
-    return is_keyword(kind) || kind == T_UNTIL || kind == T_IS || kind == T_STABLE ||
-           kind == T_AT || kind == T_MOST || kind == T_IN || kind == T_AS;
+static bool is_word(int kind)
+{
+    return is_keyword(kind) || kind == T_UNTIL || kind == T_IS || kind == T_STABLE || kind == T_AT || kind == T_MOST ||
+           kind == T_IN || kind == T_AS;
 }
 
 /* Words that begin a statement and mean nothing in an expression. */
-static bool is_statement_word(int kind) {
-    return kind == T_INPUT || kind == T_PARAM || kind == T_OUTPUT || kind == T_FN ||
-           kind == T_REPEAT || kind == T_WHILE || kind == T_RETURN;
+static bool is_statement_word(int kind)
+{
+    return kind == T_INPUT || kind == T_PARAM || kind == T_OUTPUT || kind == T_FN || kind == T_REPEAT ||
+           kind == T_WHILE || kind == T_RETURN;
 }
 
-static int last_kind(const Filter *f) {
+static int last_kind(const Filter *f)
+{
     return f->clean->n == 0 ? T_NEWLINE : f->clean->at[f->clean->n - 1].kind;
 }
 
-static int last_end(const Filter *f) {
+static int last_end(const Filter *f)
+{
     return f->clean->n == 0 ? 0 : f->clean->at[f->clean->n - 1].end;
 }
 
-static bool at_start(const Filter *f) {
+static bool at_start(const Filter *f)
+{
     int kind = last_kind(f);
     return kind == T_NEWLINE || (kind == T_OPEN_BRACE && f->stack[f->depth].block);
 }
 
-static int next_kind(const Filter *f) {
+static int next_kind(const Filter *f)
+{
     return f->at + 1 < f->raw->n ? f->raw->at[f->at + 1].kind : T_END;
 }
 
-static void push(Filter *f, Token token) {
+static void push(Filter *f, Token token)
+{
     vec_push(f->arena, f->clean, token);
 }
 
 /* A token of no width after the last one. */
-static void push_made(Filter *f, int kind, bool silent) {
+static void push_made(Filter *f, int kind, bool silent)
+{
     int at = last_end(f);
     push(f, (Token){.kind = kind, .begin = at, .end = at, .text = "", .silent = silent});
 }
 
-static void end_statement(Filter *f, bool silent) {
+static void end_statement(Filter *f, bool silent)
+{
     if (!at_start(f)) {
         push_made(f, T_NEWLINE, silent);
     }
@@ -125,11 +136,13 @@ static void end_statement(Filter *f, bool silent) {
 
 /* ---- brackets ---- */
 
-static Span bracket_span(const Filter *f, const Bracket *bracket) {
+static Span bracket_span(const Filter *f, const Bracket *bracket)
+{
     return (Span){f->source, bracket->begin, bracket->end};
 }
 
-static void complain_unclosed(Filter *f, const Bracket *bracket) {
+static void complain_unclosed(Filter *f, const Bracket *bracket)
+{
     if (f->diags == NULL) {
         return;
     }
@@ -141,7 +154,8 @@ static void complain_unclosed(Filter *f, const Bracket *bracket) {
 }
 
 /* Closes the brackets above stack[depth]. */
-static void close_down_to(Filter *f, int depth) {
+static void close_down_to(Filter *f, int depth)
+{
     while (f->depth > depth) {
         Bracket top = f->stack[f->depth];
         if (top.block) {
@@ -153,7 +167,8 @@ static void close_down_to(Filter *f, int depth) {
 }
 
 /* The innermost block, or 0 for the file. */
-static int innermost_block(const Filter *f) {
+static int innermost_block(const Filter *f)
+{
     int depth = f->depth;
     while (depth > 0 && !f->stack[depth].block) {
         depth--;
@@ -162,17 +177,18 @@ static int innermost_block(const Filter *f) {
 }
 
 /* A brace where a value is wanted: a list as other languages write it. */
-static bool brace_is_list(const Filter *f) {
+static bool brace_is_list(const Filter *f)
+{
     int before = last_kind(f);
     if (!f->stack[f->depth].block) {
-        return before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA ||
-               before == T_ASSIGN;
+        return before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA || before == T_ASSIGN;
     }
     int first = f->statement < f->clean->n ? f->clean->at[f->statement].kind : T_NEWLINE;
     return before == T_ASSIGN && first != T_FN;
 }
 
-static void open_brace(Filter *f, Token token) {
+static void open_brace(Filter *f, Token token)
+{
     Bracket bracket = {.begin = token.begin, .end = token.end, .text = "{"};
     if (brace_is_list(f)) {
         if (f->diags != NULL) {
@@ -196,7 +212,8 @@ static void open_brace(Filter *f, Token token) {
     f->statement = bracket.block ? f->clean->n : f->statement;
 }
 
-static void open_bracket(Filter *f, Token token) {
+static void open_bracket(Filter *f, Token token)
+{
     Bracket bracket = {.begin = token.begin, .end = token.end, .text = token.text};
     bracket.close = token.kind == T_OPEN ? T_CLOSE : T_CLOSE_SQUARE;
     push(f, token);
@@ -204,7 +221,8 @@ static void open_bracket(Filter *f, Token token) {
 }
 
 /* The bracket that a closing one belongs to, or 0; `)` and `]` do not reach out of a block. */
-static int partner_of(const Filter *f, const Token *token) {
+static int partner_of(const Filter *f, const Token *token)
+{
     for (int i = f->depth; i > 0; i--) {
         bool brace = f->stack[i].text[0] == '{';
         if (brace ? token->kind == T_CLOSE_BRACE : f->stack[i].close == token->kind) {
@@ -218,7 +236,8 @@ static int partner_of(const Filter *f, const Token *token) {
 }
 
 /* A closing bracket without a partner: it closes the innermost one after all, or is dropped. */
-static bool adopt(Filter *f, Token *token) {
+static bool adopt(Filter *f, Token *token)
+{
     Bracket *top = &f->stack[f->depth];
     if (f->depth == 0 || top->block || token->kind == T_CLOSE_BRACE) {
         if (f->diags != NULL) {
@@ -227,15 +246,15 @@ static bool adopt(Filter *f, Token *token) {
         return false;
     }
     if (f->diags != NULL) {
-        Diag *d = diag_add(f->diags, DIAG_MISMATCHED, token_span(f->source, token), top->text,
-                           token->text);
+        Diag *d = diag_add(f->diags, DIAG_MISMATCHED, token_span(f->source, token), top->text, token->text);
         diag_label(f->diags, d, "expected `%s`", top->close == T_CLOSE ? ")" : "]");
         diag_note(f->diags, d, bracket_span(f, top), "opened here");
     }
     return true;
 }
 
-static void close_bracket(Filter *f, Token token) {
+static void close_bracket(Filter *f, Token token)
+{
     int partner = partner_of(f, &token);
     if (partner == 0) {
         if (!adopt(f, &token)) {
@@ -257,17 +276,17 @@ static void close_bracket(Filter *f, Token token) {
 
 /* ---- where statements end ---- */
 
-static bool begins_statement(const Filter *f, const Token *next) {
+static bool begins_statement(const Filter *f, const Token *next)
+{
     bool names = next->kind == T_NAME || is_keyword(next->kind);
-    return (is_statement_word(next->kind) && next_kind(f) != T_ASSIGN) ||
-           (names && next_kind(f) == T_ASSIGN);
+    return (is_statement_word(next->kind) && next_kind(f) != T_ASSIGN) || (names && next_kind(f) == T_ASSIGN);
 }
 
 /* Whether the newline between the last token and `next` ends the statement. */
-static bool newline_counts(const Filter *f, const Token *next) {
+static bool newline_counts(const Filter *f, const Token *next)
+{
     int before = last_kind(f);
-    if (at_start(f) || next->kind == T_OPEN_BRACE ||
-        (next->kind == T_ELSE && before == T_CLOSE_BRACE)) {
+    if (at_start(f) || next->kind == T_OPEN_BRACE || (next->kind == T_ELSE && before == T_CLOSE_BRACE)) {
         return false;
     }
     if (next->kind == T_END || next->kind == T_CLOSE_BRACE) {
@@ -283,15 +302,16 @@ static bool newline_counts(const Filter *f, const Token *next) {
 }
 
 /* A declaration at the left margin ends blocks that were left open. */
-static bool leaves_blocks(const Filter *f, const Token *next) {
+static bool leaves_blocks(const Filter *f, const Token *next)
+{
     bool margin = next->begin == 0 || strchr("\r\n", f->source->text[next->begin - 1]) != NULL;
     return margin && f->depth > 0 && next_kind(f) != T_ASSIGN &&
-           (next->kind == T_INPUT || next->kind == T_PARAM || next->kind == T_FN ||
-            next->kind == T_OUTPUT);
+           (next->kind == T_INPUT || next->kind == T_PARAM || next->kind == T_FN || next->kind == T_OUTPUT);
 }
 
 /* Decides about the newline before the next token. */
-static void settle_newline(Filter *f, const Token *next) {
+static void settle_newline(Filter *f, const Token *next)
+{
     if (f->newline < 0) {
         return;
     }
@@ -319,7 +339,8 @@ static void settle_newline(Filter *f, const Token *next) {
 /* ---- words ---- */
 
 /* The kind of a word that is a keyword only in its place. */
-static int contextual_kind(const Filter *f, const Token *word) {
+static int contextual_kind(const Filter *f, const Token *word)
+{
     int before = last_kind(f);
     bool keyword = true;
     switch (word->kind) {
@@ -346,14 +367,16 @@ static int contextual_kind(const Filter *f, const Token *word) {
     return keyword ? word->kind : T_NAME;
 }
 
-static bool names_argument(const Filter *f) {
+static bool names_argument(const Filter *f)
+{
     int before = last_kind(f);
     return !f->stack[f->depth].block && next_kind(f) == T_ASSIGN &&
            (before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA);
 }
 
 /* A keyword where only a name makes sense. */
-static bool misused(const Filter *f, const Token *word) {
+static bool misused(const Filter *f, const Token *word)
+{
     int before = last_kind(f);
     if (!is_keyword(word->kind)) {
         return false;
@@ -361,16 +384,16 @@ static bool misused(const Filter *f, const Token *word) {
     if (at_start(f)) {
         return next_kind(f) == T_ASSIGN;
     }
-    if (before == T_INPUT || before == T_PARAM || before == T_FN || before == T_OUTPUT ||
-        before == T_FOR) {
+    if (before == T_INPUT || before == T_PARAM || before == T_FN || before == T_OUTPUT || before == T_FOR) {
         return true;
     }
-    bool wants_value = before == T_OPEN || before == T_OPEN_SQUARE ||
-                       (token_continues(before) && before != T_ELSE && before != T_DOT);
+    bool wants_value =
+        before == T_OPEN || before == T_OPEN_SQUARE || (token_continues(before) && before != T_ELSE && before != T_DOT);
     return is_statement_word(word->kind) && wants_value;
 }
 
-static void add_word(Filter *f, Token token) {
+static void add_word(Filter *f, Token token)
+{
     if (last_kind(f) == T_DOT || names_argument(f)) {
         token.kind = T_NAME;
     } else {
@@ -378,15 +401,13 @@ static void add_word(Filter *f, Token token) {
     }
     if (misused(f, &token)) {
         if (f->diags != NULL) {
-            Diag *d =
-                diag_add(f->diags, DIAG_RESERVED_WORD, token_span(f->source, &token), token.text);
+            Diag *d = diag_add(f->diags, DIAG_RESERVED_WORD, token_span(f->source, &token), token.text);
             diag_help(f->diags, d, "use another name, for example `%s_`", token.text);
         }
         token.kind = T_NAME;
     }
     f->raw->at[f->at].kind = token.kind;
-    if (token.kind == T_IF || token.kind == T_WHERE || token.kind == T_WHILE ||
-        token.kind == T_UNTIL) {
+    if (token.kind == T_IF || token.kind == T_WHERE || token.kind == T_WHILE || token.kind == T_UNTIL) {
         f->stack[f->depth].condition = true;
     } else if (token.kind == T_ELSE || token.kind == T_FOR) {
         f->stack[f->depth].condition = false;
@@ -394,7 +415,8 @@ static void add_word(Filter *f, Token token) {
     push(f, token);
 }
 
-static void add_assign(Filter *f, Token token) {
+static void add_assign(Filter *f, Token token)
+{
     if (f->stack[f->depth].condition) {
         if (f->diags != NULL) {
             Diag *d = diag_add(f->diags, DIAG_ASSIGN_IN_CONDITION, token_span(f->source, &token));
@@ -408,7 +430,8 @@ static void add_assign(Filter *f, Token token) {
 
 /* ---- */
 
-static void add_token(Filter *f, Token token) {
+static void add_token(Filter *f, Token token)
+{
     switch (token.kind) {
     case T_OPEN:
     case T_OPEN_SQUARE:
@@ -439,12 +462,14 @@ static void add_token(Filter *f, Token token) {
     }
 }
 
-static bool is_opening(int kind) {
+static bool is_opening(int kind)
+{
     return kind == T_OPEN || kind == T_OPEN_SQUARE || kind == T_OPEN_BRACE;
 }
 
 /* Closes what is open at the end of the file. */
-static void finish(Filter *f, bool too_deep) {
+static void finish(Filter *f, bool too_deep)
+{
     if (f->depth > 0 && !too_deep) {
         complain_unclosed(f, &f->stack[f->depth]);
     }
@@ -456,7 +481,8 @@ static void finish(Filter *f, bool too_deep) {
     push_made(f, T_END, false);
 }
 
-bool fe_check_text(const Source *source, size_t size, Diags *diags) {
+bool fe_check_text(const Source *source, size_t size, Diags *diags)
+{
     enum { LARGEST = 1 << 24 }; /* offsets are int, and a pipeline is written by hand */
     size_t n = strnlen(source->text, LARGEST);
     bool short_enough = size < LARGEST;
@@ -469,7 +495,8 @@ bool fe_check_text(const Source *source, size_t size, Diags *diags) {
     return false;
 }
 
-void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens) {
+void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens)
+{
     Filter *f = arena_new(arena, Filter);
     *f = (Filter){.arena = arena,
                   .source = source,

@@ -55,9 +55,9 @@ bool token_continues(int kind);
 /* ---- the grammar's side ---- */
 
 typedef struct Expected { /* what the grammar could have gone on with */
-    bool expression;  /* the beginning of one */
-    bool after_value; /* an operator */
-    bool end;         /* of the statement */
+    bool expression;      /* the beginning of one */
+    bool after_value;     /* an operator */
+    bool end;             /* of the statement */
     bool name, block, range, assign, open, comma, close, close_square;
     bool else_word, in_word, is_word, at_word;
 } Expected;

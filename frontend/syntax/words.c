@@ -12,11 +12,11 @@ const WordConstant WORDS_CONSTANTS[] = {
 const int WORDS_CONSTANTS_N = (int)(sizeof WORDS_CONSTANTS / sizeof *WORDS_CONSTANTS);
 
 const char *const WORDS_FOLDS[WORD_FOLDS] = {
-    [WORD_SUM] = "sum",       [WORD_PROD] = "prod",     [WORD_MIN] = "min",
-    [WORD_MAX] = "max",       [WORD_MEAN] = "mean",     [WORD_VAR] = "var",
-    [WORD_STD] = "std",       [WORD_MEDIAN] = "median", [WORD_PERCENTILE] = "percentile",
-    [WORD_MODE] = "mode",     [WORD_COUNT] = "count",   [WORD_ANY] = "any",
-    [WORD_ALL] = "all",       [WORD_BLEND] = "blend",
+    [WORD_SUM] = "sum",   [WORD_PROD] = "prod",     [WORD_MIN] = "min",
+    [WORD_MAX] = "max",   [WORD_MEAN] = "mean",     [WORD_VAR] = "var",
+    [WORD_STD] = "std",   [WORD_MEDIAN] = "median", [WORD_PERCENTILE] = "percentile",
+    [WORD_MODE] = "mode", [WORD_COUNT] = "count",   [WORD_ANY] = "any",
+    [WORD_ALL] = "all",   [WORD_BLEND] = "blend",
 };
 
 const WordConstant *words_constant(const char *name)
@@ -45,10 +45,12 @@ const char *words_border_elsewhere(const char *name)
     static const struct {
         const char *name, *here;
     } ELSEWHERE[] = {
-        {"clamp", "nearest"},       {"edge", "nearest"},         {"replicate", "nearest"},
-        {"symmetric", "reflect"},   {"symm", "reflect"},         {"grid_mirror", "reflect"},
-        {"reflect_101", "mirror"},  {"periodic", "wrap"},        {"circular", "wrap"},
-        {"grid_wrap", "wrap"},      {"zero", "constant(0)"},     {"zeros", "constant(0)"},
+        {"clamp", "nearest"},        {"edge", "nearest"},
+        {"replicate", "nearest"},    {"symmetric", "reflect"},
+        {"symm", "reflect"},         {"grid_mirror", "reflect"},
+        {"reflect_101", "mirror"},   {"periodic", "wrap"},
+        {"circular", "wrap"},        {"grid_wrap", "wrap"},
+        {"zero", "constant(0)"},     {"zeros", "constant(0)"},
         {"constant", "constant(0)"}, {"grid_constant", "constant(0)"},
     };
     for (size_t i = 0; i < sizeof ELSEWHERE / sizeof *ELSEWHERE; i++) {
@@ -72,6 +74,5 @@ bool words_is_fold(const char *name)
 bool words_is_known(const char *name)
 {
     bool axis = strlen(name) == 1 && strchr("xyz", name[0]) != NULL;
-    return axis || strcmp(name, "none") == 0 || words_constant(name) != NULL ||
-           words_border(name) != IR_BORDERS;
+    return axis || strcmp(name, "none") == 0 || words_constant(name) != NULL || words_border(name) != IR_BORDERS;
 }

@@ -147,8 +147,8 @@ static void sweep(const BatchList *list)
 static bool prepare(Batch *b, Err *err)
 {
     const char *folder = b->list.folder;
-    snprintf(b->software, sizeof b->software, "pipec %s %s %s", b->program->version,
-             b->program->name, b->program->hash);
+    snprintf(b->software, sizeof b->software, "pipec %s %s %s", b->program->version, b->program->name,
+             b->program->hash);
     b->parameters = options_params_text(b->program, b->options->params);
     b->fates = calloc((size_t)b->list.n + 1, sizeof *b->fates);
     TRY((b->parameters != NULL && b->fates != NULL) || no_memory(err));
@@ -222,8 +222,7 @@ static int collect_parts(const Batch *b, int output, MergePart *parts)
     for (int i = 0; i < b->list.n; i++) {
         const BatchItem *item = &b->list.items[i];
         if (b->fates[i].state == IMAGE_DONE || b->fates[i].state == IMAGE_BEFORE) {
-            parts[n++] =
-                (MergePart){item->name, output < 0 ? b->fates[i].values : item->outputs[output]};
+            parts[n++] = (MergePart){item->name, output < 0 ? b->fates[i].values : item->outputs[output]};
         }
     }
     return n;
@@ -304,8 +303,7 @@ static void report_failures(const Batch *b)
     for (int i = 0; i < b->list.n; i++) {
         if (b->fates[i].state == IMAGE_FAILED) {
             const Err *err = b->fates[i].err;
-            fprintf(stderr, "  %s: %s\n", b->list.items[i].name,
-                    err != NULL ? err->text : "out of host memory");
+            fprintf(stderr, "  %s: %s\n", b->list.items[i].name, err != NULL ? err->text : "out of host memory");
         }
     }
 }
@@ -343,8 +341,7 @@ static int report(const Batch *b, const Err *err)
         return signals_code();
     }
     if (err->code != CODE_OK && failed_with(b, err)) {
-        fprintf(stderr, "%s: given up; %d of %d image%s done\n", command, done, b->list.n,
-                done == 1 ? " is" : "s are");
+        fprintf(stderr, "%s: given up; %d of %d image%s done\n", command, done, b->list.n, done == 1 ? " is" : "s are");
         return err->code;
     }
     if (err->code != CODE_OK) {

@@ -46,8 +46,8 @@ static bool make_template(const char *option, BatchList *list, Err *err)
 }
 
 /* A file of the whole batch: "out/table.csv", of a shard "out/table.shard-2-of-8.csv". */
-static char *batch_file(const BatchList *list, const Options *o, const char *before,
-                        const char *name, const char *after)
+static char *batch_file(const BatchList *list, const Options *o, const char *before, const char *name,
+                        const char *after)
 {
     char path[2 * PATH_BYTES], shard[64] = "";
     if (o->shards > 1) {
@@ -116,8 +116,7 @@ static bool name_inputs(const Program *program, const Options *o, BatchItem *ite
     return true;
 }
 
-static bool make_item(BatchList *list, const Options *o, const char *path, long index,
-                      BatchItem *item, Err *err)
+static bool make_item(BatchList *list, const Options *o, const char *path, long index, BatchItem *item, Err *err)
 {
     const Program *p = list->program;
     const char *slash = strrchr(path, '/');
@@ -289,7 +288,8 @@ static bool check_one_file(const BatchList *list, const NameUse *uses, size_t n_
     }
     return err_set(err, CODE_USAGE,
                    "-o %s is the name of one file, since it has a dot, and %zu are to be written; write %s/ for a "
-                   "folder, or use {stem}, {output} and {ext}", name, files, name);
+                   "folder, or use {stem}, {output} and {ext}",
+                   name, files, name);
 }
 
 typedef struct FolderUse {
@@ -327,7 +327,8 @@ static bool check_folder(const char *input, const FolderUse *all, size_t n, Err 
     return found == NULL ? ok || no_memory(err)
                          : err_set(err, CODE_USAGE,
                                    "the output '%s' would be one more plane of '%s', whose files are one image; choose "
-                                   "another folder with -o", found->use->name, input);
+                                   "another folder with -o",
+                                   found->use->name, input);
 }
 
 /* What is written into a folder that is one image would be a part of it in the next run. */
@@ -370,9 +371,9 @@ static bool check_clashes(const BatchList *list, Err *err)
         no_memory(err);
     } else {
         size_t n = collect_uses(list, uses), n_inputs = collect_inputs(list, inputs);
-        ok = check_one_file(list, uses, n, inputs, n_inputs, err) &&
-             names_distinct(uses, n, inputs, n_inputs, err) && names_keep_inputs(uses, n, inputs, n_inputs, err) &&
-             check_folders(uses, n, inputs, n_inputs, err) && targets_check(list, err);
+        ok = check_one_file(list, uses, n, inputs, n_inputs, err) && names_distinct(uses, n, inputs, n_inputs, err) &&
+             names_keep_inputs(uses, n, inputs, n_inputs, err) && check_folders(uses, n, inputs, n_inputs, err) &&
+             targets_check(list, err);
     }
     free(uses);
     free(inputs);

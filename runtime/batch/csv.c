@@ -22,8 +22,8 @@ enum { PATH_BYTES = 4096, BUFFER_BYTES = 1 << 16, PIECE_FIELDS = 1 << 15 };
 struct CsvWriter {
     char path[PATH_BYTES], temp[PATH_BYTES];
     int fd;
-    int error;    /* errno of the first failure */
-    int columns;  /* of the header, front included; -1: no header yet */
+    int error;   /* errno of the first failure */
+    int columns; /* of the header, front included; -1: no header yet */
     size_t n;
     char buffer[BUFFER_BYTES];
 };
@@ -58,8 +58,7 @@ static void separate(CsvWriter *writer, int column, int columns)
     put(writer, column + 1 < columns ? "," : "\n", 1);
 }
 
-static void put_header(CsvWriter *writer, const PrimTable *table, const CsvColumn *front,
-                       int n_front)
+static void put_header(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front)
 {
     writer->columns = n_front + table->columns;
     for (int i = 0; i < writer->columns; i++) {
@@ -71,8 +70,7 @@ static void put_header(CsvWriter *writer, const PrimTable *table, const CsvColum
 
 static bool write_error(CsvWriter *writer, Err *err)
 {
-    return writer->error == 0 ||
-           file_err_set(err, CODE_OUTPUT, "write", writer->path, writer->error);
+    return writer->error == 0 || file_err_set(err, CODE_OUTPUT, "write", writer->path, writer->error);
 }
 
 bool csv_open(const char *path, CsvWriter **out, Err *err)
@@ -131,8 +129,7 @@ static void print_rows(void *context, int piece)
     r->length[piece] = (size_t)(at - begin);
 }
 
-bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew,
-              Err *err)
+bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew, Err *err)
 {
     if (writer->columns < 0) {
         put_header(writer, table, front, n_front);
@@ -140,8 +137,7 @@ bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front,
     assert(writer->columns == n_front + table->columns);
     int64_t step = 1 + PIECE_FIELDS / writer->columns;
     int pieces = crew_pieces(crew, (size_t)table->rows * (size_t)writer->columns * DECIMAL_BYTES);
-    Rows r = {table, front, n_front, writer->columns, 0, step < table->rows ? step : table->rows, NULL,
-              0, NULL};
+    Rows r = {table, front, n_front, writer->columns, 0, step < table->rows ? step : table->rows, NULL, 0, NULL};
     r.room = (size_t)r.step * (size_t)r.columns * DECIMAL_BYTES;
     r.text = malloc((size_t)pieces * r.room + 1);
     r.length = malloc((size_t)pieces * sizeof *r.length);

@@ -27,8 +27,7 @@ typedef struct CsvWriter CsvWriter;
  * csv_commit and csv_abort free the writer; csv_abort takes NULL.
  */
 bool csv_open(const char *path, CsvWriter **out, Err *err);
-bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew,
-              Err *err);
+bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew, Err *err);
 bool csv_commit(CsvWriter *writer, Err *err);
 void csv_abort(CsvWriter *writer);
 

@@ -46,8 +46,7 @@ static bool plan(DryRun *d, const Reader *reader, Err *err)
 {
     ExecTarget target = exec_target(NULL);
     ExecPlan *exec_plan;
-    TRY(exec_plan_new(d->program, &target, reader_inputs(reader), d->options->params, &exec_plan,
-                      err));
+    TRY(exec_plan_new(d->program, &target, reader_inputs(reader), d->options->params, &exec_plan, err));
     printf(", %.1f MiB on the device", (double)exec_plan->peak / 0x1p20);
     d->peak = exec_plan->peak > d->peak ? exec_plan->peak : d->peak;
     exec_plan_free(exec_plan);
@@ -58,8 +57,7 @@ static void show(DryRun *d, const BatchItem *item)
 {
     Err err = {0};
     Reader *reader = NULL;
-    bool ok = reader_open(d->program, item, d->options->params, false, d->options->time_as_z,
-                          &d->cache, &reader, &err);
+    bool ok = reader_open(d->program, item, d->options->params, false, d->options->time_as_z, &d->cache, &reader, &err);
     if (ok) {
         noteworthy(d->notes, d->program, d->options, item, reader);
     }

@@ -343,8 +343,8 @@ static bool choose_stream(const Engine *e, Job *job, Err *err)
         return err_set(err, CODE_MEMORY,
                        "%s holds whole images in host memory; this one has %.4g MiB, and "
                        "--host-memory is %.4g MiB",
-                       e->setup->dev == NULL ? "--device reference" : "--check",
-                       (double)bytes / 0x1p20, (double)e->whole / 0x1p20);
+                       e->setup->dev == NULL ? "--device reference" : "--check", (double)bytes / 0x1p20,
+                       (double)e->whole / 0x1p20);
     }
     return true;
 }
@@ -356,8 +356,8 @@ static bool job_open(Engine *e, Job *job, Err *err)
         JournalImage image = batch_item_files(e->program, job->item);
         job->begun = journal_begin(s->journal, &image);
     }
-    TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e),
-                    s->options->time_as_z, &e->cache, &job->reader, err));
+    TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e), s->options->time_as_z, &e->cache,
+                    &job->reader, err));
     noteworthy(s->notes, e->program, s->options, job->item, job->reader);
     TRY(choose_stream(e, job, err));
     SinkSource source = {.item = job->item,
@@ -380,8 +380,7 @@ static void *reader_thread(void *context)
             e->fates[place].state = IMAGE_FAILED; /* without a reason: there is no memory for one */
             continue;
         }
-        *job = (Job){
-            .item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};
+        *job = (Job){.item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};
         Phase before = stopwatch_begin(PHASE_DECODE);
         bool open = job_open(e, job, &err);
         stopwatch_end(before);
@@ -573,12 +572,10 @@ static bool compute(Engine *e, Frame *frame, Err *err)
 
 static bool download_all(Engine *e, Frame *frame, Err *err)
 {
-    return results_download(e->exec, frame->results, err) &&
-           results_finish(e->exec, frame->results, err);
+    return results_download(e->exec, frame->results, err) && results_finish(e->exec, frame->results, err);
 }
 
-static bool in_phase(Phase phase, bool (*work)(Engine *, Frame *, Err *), Engine *e, Frame *frame,
-                     Err *err)
+static bool in_phase(Phase phase, bool (*work)(Engine *, Frame *, Err *), Engine *e, Frame *frame, Err *err)
 {
     Phase before = stopwatch_begin(phase);
     bool ok = work(e, frame, err);
@@ -588,8 +585,7 @@ static bool in_phase(Phase phase, bool (*work)(Engine *, Frame *, Err *), Engine
 
 static bool run_whole(Engine *e, Frame *frame, Err *err)
 {
-    return in_phase(PHASE_UPLOAD, upload_all, e, frame, err) &&
-           in_phase(PHASE_COMPUTE, compute, e, frame, err) &&
+    return in_phase(PHASE_UPLOAD, upload_all, e, frame, err) && in_phase(PHASE_COMPUTE, compute, e, frame, err) &&
            in_phase(PHASE_DOWNLOAD, download_all, e, frame, err);
 }
 
@@ -654,8 +650,7 @@ static bool run_frame(Engine *e, Frame *frame, Err *err)
     TRY(in_phase(PHASE_PREPARE, bind, e, frame, err));
     bool stream = frame->job->streams || !collects(e, frame->job) || exec_in_parts(e->exec);
     TRY(stream ? in_phase(PHASE_COMPUTE, run_stream, e, frame, err) : run_whole(e, frame, err));
-    TRY(s->profile == NULL ||
-        profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));
+    TRY(s->profile == NULL || profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));
     return check(e, frame, err);
 }
 
@@ -782,8 +777,7 @@ static uint64_t choose_store(const Engine *e)
     return is_short(e) && twice < half ? twice : half;
 }
 
-static bool start(pthread_t *threads, int n, void *(*body)(void *), Engine *e, int *started,
-                  Err *err)
+static bool start(pthread_t *threads, int n, void *(*body)(void *), Engine *e, int *started, Err *err)
 {
     for (*started = 0; *started < n; ++*started) {
         if (pthread_create(&threads[*started], NULL, body, e) != 0) {

@@ -85,8 +85,8 @@ static Outcome take_share(int fd, const char *folder, const LockShare *share, pi
 static Outcome take_all(const FolderLock *lock, const char *folder, const LockShare *share, pid_t *holder)
 {
     struct stat open_one, named;
-    Outcome outcome = share != NULL ? take_share(lock->fd, folder, share, holder)
-                                     : take(lock->fd, F_WRLCK, 0, 0, holder);
+    Outcome outcome =
+        share != NULL ? take_share(lock->fd, folder, share, holder) : take(lock->fd, F_WRLCK, 0, 0, holder);
     bool same = fstat(lock->fd, &open_one) == 0 && stat(lock->path, &named) == 0 && open_one.st_ino == named.st_ino;
     return outcome == LOCKED && !same ? GONE : outcome;
 }
@@ -97,9 +97,10 @@ static bool taken(const char *folder, pid_t holder, Err *err)
     if (holder != 0) {
         snprintf(who, sizeof who, ", process %ld%s,", labs((long)holder), holder < 0 ? " of another machine" : "");
     }
-    return err_set(err, CODE_USAGE,
-                   "another run%s is writing to the folder '%s'; wait until it has ended, or choose another folder with -o",
-                   who, folder[0] != '\0' ? folder : ".");
+    return err_set(
+        err, CODE_USAGE,
+        "another run%s is writing to the folder '%s'; wait until it has ended, or choose another folder with -o", who,
+        folder[0] != '\0' ? folder : ".");
 }
 
 /* A run that has just ended may still be about to remove its file. */

@@ -35,21 +35,19 @@ bool frames_of(const ProgInput *input, const ImageInfo *info, Frames *out, Err *
                        input->name, text, input->name);
     }
     if (!named(axes, 'y') && info->y > 1) {
-        return err_set(err, CODE_FILES, "this file has %lld rows, but the pipeline declares %s%s",
-                       (long long)info->y, input->name, text);
+        return err_set(err, CODE_FILES, "this file has %lld rows, but the pipeline declares %s%s", (long long)info->y,
+                       input->name, text);
     }
-    *out = (Frames){
-        .extent = {info->t, named(axes, 'c') ? 1 : info->c, named(axes, 'z') ? 1 : info->z},
-        .looped = {info->has_t, info->has_c && !named(axes, 'c'),
-                   info->has_z && !named(axes, 'z')}};
+    *out = (Frames){.extent = {info->t, named(axes, 'c') ? 1 : info->c, named(axes, 'z') ? 1 : info->z},
+                    .looped = {info->has_t, info->has_c && !named(axes, 'c'), info->has_z && !named(axes, 'z')}};
     out->n = 1;
     for (int i = 0; i < LOOPS; i++) {
         out->looped[i] = out->looped[i] || out->extent[i] > 1;
         out->n *= out->extent[i];
     }
-    out->volume = (ExecInput){.extent = {info->x, info->y, named(axes, 'z') ? info->z : 1,
-                                         named(axes, 'c') ? info->c : 1},
-                              .elem = info->elem};
+    out->volume =
+        (ExecInput){.extent = {info->x, info->y, named(axes, 'z') ? info->z : 1, named(axes, 'c') ? info->c : 1},
+                    .elem = info->elem};
     memcpy(out->volume.pixel_um, info->size_um, sizeof out->volume.pixel_um);
     return true;
 }
@@ -74,12 +72,11 @@ static bool folded(const Frames *frames, const ExecGrid *grid, int loop)
     return frames->extent[loop] > 1 && own > 1;
 }
 
-void frames_stack(const Frames *frames, const ProgOutput *output, const ExecGrid *grid,
-                  const ImageInfo *like, Elem elem, ImageInfo *shape)
+void frames_stack(const Frames *frames, const ProgOutput *output, const ExecGrid *grid, const ImageInfo *like,
+                  Elem elem, ImageInfo *shape)
 {
     int64_t at[LOOPS];
-    *shape =
-        (ImageInfo){.x = grid->w, .y = grid->h, .z = grid->d, .c = grid->c, .t = 1, .elem = elem};
+    *shape = (ImageInfo){.x = grid->w, .y = grid->h, .z = grid->d, .c = grid->c, .t = 1, .elem = elem};
     frames_stack_at(frames, grid, frames->n - 1, &at[LOOP_T], &at[LOOP_C], &at[LOOP_Z]);
     shape->t = at[LOOP_T] + 1;
     shape->c = grid->c > 1 ? grid->c : at[LOOP_C] + 1;
@@ -91,8 +88,7 @@ void frames_stack(const Frames *frames, const ProgOutput *output, const ExecGrid
     shape->rgb = elem == ELEM_U8 && (grid->c == 3 || grid->c == 4) && !channels_of_input;
 }
 
-void frames_stack_at(const Frames *frames, const ExecGrid *grid, int64_t k, int64_t *t, int64_t *c,
-                     int64_t *z)
+void frames_stack_at(const Frames *frames, const ExecGrid *grid, int64_t k, int64_t *t, int64_t *c, int64_t *z)
 {
     int64_t at[LOOPS];
     frames_at(frames, k, at);

@@ -33,9 +33,8 @@ bool frames_agree(const Frames *first, const Frames *other);
  * The file that an output of all frames makes, and where in it frame k begins: a looped axis that
  * the output has itself is laid out along time.
  */
-void frames_stack(const Frames *frames, const ProgOutput *output, const ExecGrid *grid,
-                  const ImageInfo *like, Elem elem, ImageInfo *shape);
-void frames_stack_at(const Frames *frames, const ExecGrid *grid, int64_t k, int64_t *t, int64_t *c,
-                     int64_t *z);
+void frames_stack(const Frames *frames, const ProgOutput *output, const ExecGrid *grid, const ImageInfo *like,
+                  Elem elem, ImageInfo *shape);
+void frames_stack_at(const Frames *frames, const ExecGrid *grid, int64_t k, int64_t *t, int64_t *c, int64_t *z);
 
 #endif

@@ -270,8 +270,7 @@ static bool record_is_whole(const Record *r)
 {
     int inputs, outputs;
     return r->n > 0 && strcmp(r->fields[r->n - 1], ".") == 0 && count_of_files(r, 1, &inputs) && inputs > 0 &&
-           count_of_files(r, 2 + FILE_FIELDS * inputs, &outputs) &&
-           3 + FILE_FIELDS * (inputs + outputs) + 2 == r->n;
+           count_of_files(r, 2 + FILE_FIELDS * inputs, &outputs) && 3 + FILE_FIELDS * (inputs + outputs) + 2 == r->n;
 }
 
 static void read_records(Journal *j, char *line)
@@ -326,10 +325,11 @@ static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
         return err_set(err, CODE_MEMORY, "out of memory for '%s'", j->path);
     }
     if (strncmp(j->text, head, strlen(head)) != 0) {
-        return err_set(err, CODE_USAGE,
-                       "'%s' was written by another version of the pipeline, or with other parameters; without --resume "
-                       "everything is done again",
-                       j->path);
+        return err_set(
+            err, CODE_USAGE,
+            "'%s' was written by another version of the pipeline, or with other parameters; without --resume "
+            "everything is done again",
+            j->path);
     }
     read_records(j, j->text + strlen(head));
     return true;
@@ -346,8 +346,7 @@ static bool begin(Journal *j, const char *head, bool resume, Err *err)
     if (resume && st.st_size > 0) {
         TRY(read_journal(j, (size_t)st.st_size, head, err));
         /* a line that was cut off must not swallow the next */
-        return !j->cut_off || file_put(j->fd, "\n", 1) ||
-               file_err_set(err, CODE_OUTPUT, "write", j->path, errno);
+        return !j->cut_off || file_put(j->fd, "\n", 1) || file_err_set(err, CODE_OUTPUT, "write", j->path, errno);
     }
     if (ftruncate(j->fd, 0) != 0 || !file_put(j->fd, head, strlen(head))) {
         return file_err_set(err, CODE_OUTPUT, "write", j->path, errno);

@@ -54,8 +54,8 @@ static bool end(Merged *m, bool ok, Err *err)
 }
 
 /* What spreadsheets take for the beginning of a formula; the last ones are the wide forms of the first ones. */
-static const char *const FORMULA[] = {"=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B",
-                                      "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
+static const char *const FORMULA[] =
+    {"=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
 
 /*
  * Names of files are anybody's text.  One that a spreadsheet would run gets an apostrophe in front, which a
@@ -136,8 +136,7 @@ static bool put_table(Merged *m, const MergePart *part, const char *text, char *
         put_header(m, header, n);
     }
     if (strlen(*columns) != n || strncmp(*columns, header, n) != 0) {
-        return err_set(err, CODE_OUTPUT, "'%s' has other columns than the tables before it",
-                       part->text);
+        return err_set(err, CODE_OUTPUT, "'%s' has other columns than the tables before it", part->text);
     }
     put_rows(m, part->image, header + n, looped);
     return true;

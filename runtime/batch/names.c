@@ -112,16 +112,14 @@ static bool unknown_field(const char *text, const char *name, size_t n, Err *err
     char known[128] = "";
     size_t used = 0;
     for (int i = 0; i < N_FIELDS; i++) {
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s{%s}", i > 0 ? " " : "",
-                                 FIELDS[i].name);
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s{%s}", i > 0 ? " " : "", FIELDS[i].name);
     }
-    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the name '%s'; known are %s",
-                   (int)n, name, text, known);
+    return err_set(err, CODE_USAGE, "unknown field '{%.*s}' in the name '%s'; known are %s", (int)n, name, text, known);
 }
 
 /* The next piece of a template: a field, or plain text of *n bytes.  False at a lone brace. */
-static bool next_piece(const char *at, const struct Field **field, const char **piece, size_t *n,
-                       size_t *taken, const char *text, Err *err)
+static bool next_piece(const char *at, const struct Field **field, const char **piece, size_t *n, size_t *taken,
+                       const char *text, Err *err)
 {
     *field = NULL;
     *piece = at;
@@ -139,7 +137,8 @@ static bool next_piece(const char *at, const struct Field **field, const char **
     if (at[0] == '}' || at[1 + length] != '}') {
         return err_set(err, CODE_USAGE,
                        "a brace without partner in the name '%s'; write {{ or }} for a "
-                       "brace", text);
+                       "brace",
+                       text);
     }
     *taken = length + 2;
     *field = field_called(at + 1, length);
@@ -151,11 +150,9 @@ bool names_template(const char *option, char *to, size_t size, Err *err)
     struct stat st;
     const char *folder = option == NULL ? "" : option;
     size_t n = strlen(folder);
-    bool is_folder = n == 0 || folder[n - 1] == '/' ||
-                     (stat(folder, &st) == 0 && S_ISDIR(st.st_mode));
+    bool is_folder = n == 0 || folder[n - 1] == '/' || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode));
     const char *slash = n == 0 || folder[n - 1] == '/' ? "" : "/";
-    int length = is_folder ? snprintf(to, size, "%s%s%s", folder, slash, USUAL)
-                           : snprintf(to, size, "%s", folder);
+    int length = is_folder ? snprintf(to, size, "%s%s%s", folder, slash, USUAL) : snprintf(to, size, "%s", folder);
     if (length < 0 || (size_t)length >= size) {
         return err_set(err, CODE_USAGE, "the output name '%.200s...' is too long", folder);
     }
@@ -192,16 +189,14 @@ bool names_expand(const char *text, const NameFields *fields, char *to, size_t s
         size_t n;
         TRY(next_piece(at, &field, &piece, &n, &taken, text, err));
         if (field != NULL && !field->get(fields, value, sizeof value)) {
-            return err_set(err, CODE_USAGE, "the field {%s} has no value in the name '%s'",
-                           field->name, text);
+            return err_set(err, CODE_USAGE, "the field {%s} has no value in the name '%s'", field->name, text);
         }
         if (field != NULL) {
             piece = value;
             n = at[taken] == '[' ? without_part(fields->input, value) : strlen(value);
         }
         if (used + n >= size) {
-            return err_set(err, CODE_USAGE, "the name '%s' becomes too long for '%s'", text,
-                           fields->input);
+            return err_set(err, CODE_USAGE, "the name '%s' becomes too long for '%s'", text, fields->input);
         }
         memcpy(to + used, piece, n);
         used += n;
@@ -244,8 +239,7 @@ char *names_place(const char *path)
         size_t size = strlen(name) + 64;
         place = malloc(size);
         if (place != NULL) { /* no plain path has two slashes */
-            snprintf(place, size, "//%llx.%llx/%s", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino,
-                     name);
+            snprintf(place, size, "//%llx.%llx/%s", (unsigned long long)st.st_dev, (unsigned long long)st.st_ino, name);
         }
     } else if (folder != NULL) {
         place = plain_path(path);
@@ -283,12 +277,14 @@ static bool clash(const PlacedUse *first, const PlacedUse *second, Err *err)
     if (first->use == NULL) {
         return err_set(err, CODE_USAGE,
                        "the output '%s' of '%s' would replace an input; choose another name or "
-                       "folder with -o", second->use->name, second->use->source);
+                       "folder with -o",
+                       second->use->name, second->use->source);
     }
     if (strcmp(first->use->source, second->use->source) == 0) {
         return err_set(err, CODE_USAGE,
                        "two outputs of '%s' would both be written to '%s'; use {output} and {ext} "
-                       "in -o", second->use->source, second->use->name);
+                       "in -o",
+                       second->use->source, second->use->name);
     }
     return err_set(err, CODE_USAGE,
                    "'%s' and '%s' would both be written to '%s'; use {name}, {dir} or {index} in "
@@ -296,8 +292,7 @@ static bool clash(const PlacedUse *first, const PlacedUse *second, Err *err)
                    first->use->source, second->use->source, second->use->name);
 }
 
-bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
-                    Err *err)
+bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs, Err *err)
 {
     PlacedUse *all = calloc(n + n_inputs + 1, sizeof *all);
     bool ok = all != NULL || err_set(err, CODE_USAGE, "out of memory");
@@ -365,12 +360,13 @@ bool names_keep_inputs(const NameUse *outputs, size_t n, const char *const *inpu
         qsort(all, found, sizeof *all, compare_files);
     }
     for (size_t i = 0; ok && i < n; i++) {
-        const FileId *input = identify(outputs[i].name, &output)
-                                  ? bsearch(&output, all, found, sizeof *all, compare_files) : NULL;
+        const FileId *input =
+            identify(outputs[i].name, &output) ? bsearch(&output, all, found, sizeof *all, compare_files) : NULL;
         ok = input == NULL ||
              err_set(err, CODE_USAGE,
                      "the output '%s' of '%s' would replace an input, for it and '%s' are one file; choose another "
-                     "name or folder with -o", outputs[i].name, outputs[i].source, input->name);
+                     "name or folder with -o",
+                     outputs[i].name, outputs[i].source, input->name);
     }
     free(all);
     return ok;

@@ -46,8 +46,7 @@ typedef struct NameUse {
  * Fails when two outputs would get the same name, or when an output would replace one of the
  * inputs.  Places are compared, as below.  Neither array is changed.
  */
-bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs,
-                    Err *err);
+bool names_distinct(const NameUse *outputs, size_t n, const char *const *inputs, size_t n_inputs, Err *err);
 
 /* Fails when an output's name leads to an input that was given under another name: through a link, or because
  * the file has two names. */

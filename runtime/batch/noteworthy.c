@@ -18,34 +18,44 @@ static const struct {
 } REMARKS[IMAGE_REMARKS] = {
     [REMARK_PAGES] = {"more page is", "more pages are", "reading ends at the first of another size or type"},
     [REMARK_UNLISTED] = {"more page is", "more pages are", "the OME-XML of the file does not list all"},
-    [REMARK_UNFINISHED] = {"more page is", "more pages are", "the acquisition ended before its last time point, or "
+    [REMARK_UNFINISHED] = {"more page is", "more pages are",
+                           "the acquisition ended before its last time point, or "
                            "plane, had all pages that the OME-XML of the file lists"},
     [REMARK_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
-    [REMARK_XML] = {"file with OME-XML is", "files with OME-XML are", "without it pages are planes of z, and sizes of "
+    [REMARK_XML] = {"file with OME-XML is", "files with OME-XML are",
+                    "without it pages are planes of z, and sizes of "
                     "pixels unknown; combine the set into one file to have them (bfconvert)"},
-    [REMARK_FILES] = {"plane in another file is", "planes in other files are", "the OME-XML of the file lists them; "
+    [REMARK_FILES] = {"plane in another file is", "planes in other files are",
+                      "the OME-XML of the file lists them; "
                       "combine the set into one file to have them (bfconvert)"},
-    [REMARK_PARTS] = {"more image is", "more images are", "of a FITS file the first one is, or the part in brackets, as in "
+    [REMARK_PARTS] = {"more image is", "more images are",
+                      "of a FITS file the first one is, or the part in brackets, as in "
                       "FILE[1]"},
     [REMARK_XML_DAMAGED] = {.says = "its OME-XML is damaged; without it pages are planes of z, and sizes of pixels "
                                     "unknown"},
     [REMARK_DESCRIPTION] = {.says = "its description tells of other pages than the file has; pages are planes of z"},
-    [REMARK_SIZES] = {.says = "its OME-XML tells of pixels of other extents or another type than the file has, which is "
-                              "read as it is"},
+    [REMARK_SIZES] = {.says =
+                          "its OME-XML tells of pixels of other extents or another type than the file has, which is "
+                          "read as it is"},
     [REMARK_MARKS] = {.says = "all its pages are marked as smaller versions or masks of others; they are read as if "
                               "none was"},
-    [REMARK_BITS] = {.says = "its pixels are single bits, of which 0 is to be shown white (MinIsWhite), as scikit-image and "
-                             "tifffile write arrays of True and False; bits that are set are true"},
-    [REMARK_CALIBRATED] = {.says = "its values are calibrated: pixels have the values that ImageJ shows, not those that are "
-                                   "stored"},
-    [REMARK_UNCALIBRATED] = {.says = "it says what its values stand for by a curve, which is not applied; pixels have the "
-                                     "stored values"},
-    [REMARK_NODATA] = {.says = "one value stands for pixels without data (GDAL_NODATA); it is a number like others here"},
+    [REMARK_BITS] =
+        {.says = "its pixels are single bits, of which 0 is to be shown white (MinIsWhite), as scikit-image and "
+                 "tifffile write arrays of True and False; bits that are set are true"},
+    [REMARK_CALIBRATED] =
+        {.says = "its values are calibrated: pixels have the values that ImageJ shows, not those that are "
+                 "stored"},
+    [REMARK_UNCALIBRATED] = {.says =
+                                 "it says what its values stand for by a curve, which is not applied; pixels have the "
+                                 "stored values"},
+    [REMARK_NODATA] = {.says =
+                           "one value stands for pixels without data (GDAL_NODATA); it is a number like others here"},
     [REMARK_ORIENTATION] = {.says = "it is to be shown turned or mirrored (Orientation); pixels are read as they are "
                                     "stored"},
     [REMARK_ALPHA] = {.says = "its alpha (how opaque pixels are) is not read"},
-    [REMARK_CHANNEL_NAMES] = {.says = "its channels have names, which outputs do not keep; a pipeline without the axis c keeps "
-                                      "them in tif files"},
+    [REMARK_CHANNEL_NAMES] =
+        {.says = "its channels have names, which outputs do not keep; a pipeline without the axis c keeps "
+                 "them in tif files"},
 };
 
 /* Names of channels stay where each channel becomes one of the output. */
@@ -154,8 +164,10 @@ static void note_rounded(Notes *notes, const Program *program, int input, const 
     if ((elem == ELEM_U32 || elem == ELEM_I32 || elem == ELEM_F64) && is_written_so(program, input)) {
         char text[400];
         const char *type = elem_name(elem);
-        snprintf(text, sizeof text, "pixels of %s are read with the seven digits of f32 and written as %s; with "
-                 "`input %s ... : %s` they keep all digits", type, type, program->inputs[input].name, type);
+        snprintf(text, sizeof text,
+                 "pixels of %s are read with the seven digits of f32 and written as %s; with "
+                 "`input %s ... : %s` they keep all digits",
+                 type, type, program->inputs[input].name, type);
         notes_add(notes, text, image, "%s", text);
     }
 }

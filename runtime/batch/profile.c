@@ -94,8 +94,7 @@ static const ProgStep *step_called(const ExecPlan *plan, const char *name, int *
     return NULL;
 }
 
-static bool row_of(Profile *profile, const DevEvent *event, const ProgStep *step, int *row,
-                   Err *err)
+static bool row_of(Profile *profile, const DevEvent *event, const ProgStep *step, int *row, Err *err)
 {
     for (*row = 0; *row < profile->n_rows; ++*row) {
         const Row *known = &profile->rows[*row];
@@ -116,8 +115,7 @@ static bool row_of(Profile *profile, const DevEvent *event, const ProgStep *step
 
 /* `before`: the row of the kernel before.  A primitive's launches in a row are one run of it.  In parts a run is
  * about some of the image, and what that moves is not known here. */
-static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *event, int *before,
-                      Err *err)
+static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *event, int *before, Err *err)
 {
     int number = -1, row;
     bool kernel = strcmp(event->kind, "kernel") == 0;
@@ -139,8 +137,7 @@ static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *ev
     return true;
 }
 
-bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image,
-                     Err *err)
+bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image, Err *err)
 {
     const DevEvent *events;
     int n, before = -1;
@@ -161,15 +158,13 @@ bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const 
 
 /* ---- the yardstick --------------------------------------------------------------------- */
 
-static const char COPY[] =
-    "kernel void copy(global const float4 *restrict from, global float4 *restrict to)\n"
-    "{\n"
-    "    const size_t i = get_global_id(0);\n"
-    "    to[i] = from[i];\n"
-    "}\n";
+static const char COPY[] = "kernel void copy(global const float4 *restrict from, global float4 *restrict to)\n"
+                           "{\n"
+                           "    const size_t i = get_global_id(0);\n"
+                           "    to[i] = from[i];\n"
+                           "}\n";
 
-static bool time_copy(Device *dev, DevKernel *kernel, DevMem *from, DevMem *to, size_t bytes,
-                      double *best, Err *err)
+static bool time_copy(Device *dev, DevKernel *kernel, DevMem *from, DevMem *to, size_t bytes, double *best, Err *err)
 {
     const size_t group[3] = {256, 1, 1}, groups[3] = {bytes / sizeof(float[4]) / 256, 1, 1};
     const DevArg args[] = {dev_mem(from), dev_mem(to)};
@@ -203,9 +198,8 @@ bool profile_copy_bandwidth(Device *dev, double *bytes_per_second, Err *err)
     if (bytes < LEAST_COPIED) {
         return true; /* nothing to say where so little memory may be used */
     }
-    bool ok = dev_program(dev, "copy", COPY, NULL, &program, err) &&
-              dev_kernel(program, "copy", &kernel, err) && dev_alloc(dev, bytes, &from, err) &&
-              dev_alloc(dev, bytes, &to, err) &&
+    bool ok = dev_program(dev, "copy", COPY, NULL, &program, err) && dev_kernel(program, "copy", &kernel, err) &&
+              dev_alloc(dev, bytes, &from, err) && dev_alloc(dev, bytes, &to, err) &&
               time_copy(dev, kernel, from, to, bytes, bytes_per_second, err);
     dev_free(dev, from);
     dev_free(dev, to);
@@ -238,13 +232,13 @@ void profile_print(const Profile *profile, double copy, FILE *out)
         all += profile->rows[i].ns;
         width = length > width ? length : width;
     }
-    fprintf(out, "%-*s  %-10s  %6s  %10s  %6s  %8s  %7s\n", width, "step", "lines", "runs",
-            "time ms", "share", "GB/s", "of copy");
+    fprintf(out, "%-*s  %-10s  %6s  %10s  %6s  %8s  %7s\n", width, "step", "lines", "runs", "time ms", "share", "GB/s",
+            "of copy");
     for (int i = 0; i < profile->n_rows; i++) {
         const Row *row = &profile->rows[i];
         double rate = row->ns > 0 ? (double)row->bytes / row->ns : 0;
-        fprintf(out, "%-*s  %-10s  %6d  %10.3f  %4.0f %%", width, row->name, row->lines, row->runs,
-                row->ns / 1e6, all > 0 ? 100 * row->ns / all : 0);
+        fprintf(out, "%-*s  %-10s  %6d  %10.3f  %4.0f %%", width, row->name, row->lines, row->runs, row->ns / 1e6,
+                all > 0 ? 100 * row->ns / all : 0);
         if (row->bytes > 0) {
             fprintf(out, "  %8.1f", rate);
         }

@@ -20,8 +20,7 @@ Stopwatch *profile_watch(Profile *profile);
  * `wall_ns`. */
 void profile_threads(Profile *profile, int jobs, uint64_t wall_ns);
 /* Takes what the device has done since the last call, as the work on `image`. */
-bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image,
-                     Err *err);
+bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image, Err *err);
 /* Bytes read and written in a second by the plainest kernel: the yardstick for all others. */
 bool profile_copy_bandwidth(Device *dev, double *bytes_per_second, Err *err);
 /* `copy`: from profile_copy_bandwidth, or 0. */

@@ -49,8 +49,8 @@ void progress_duration(char *to, size_t size, double seconds)
     }
 }
 
-void progress_line(char *to, size_t size, int width, double done, int total, int skipped,
-                   double seconds, const char *name)
+void progress_line(char *to, size_t size, int width, double done, int total, int skipped, double seconds,
+                   const char *name)
 {
     enum { CELLS = 20 };
     char bar[CELLS + 1], tail[200] = "";
@@ -83,8 +83,7 @@ static void draw(Progress *p, bool always)
         return;
     }
     char line[600];
-    progress_line(line, sizeof line, terminal_width(p->to), p->parts, p->total, p->skipped,
-                  t - p->begin, p->name);
+    progress_line(line, sizeof line, terminal_width(p->to), p->parts, p->total, p->skipped, t - p->begin, p->name);
     fprintf(p->to, "\r%s\033[K", line);
     fflush(p->to);
     p->drawn = true;

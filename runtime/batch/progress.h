@@ -29,8 +29,8 @@ void progress_end(Progress *progress); /* frees; NULL is allowed */
 
 /* The bar's text for `done` of `total` after `seconds`, `skipped` of them not of this run; at
  * most `width` columns. */
-void progress_line(char *to, size_t size, int width, double done, int total, int skipped,
-                   double seconds, const char *name);
+void progress_line(char *to, size_t size, int width, double done, int total, int skipped, double seconds,
+                   const char *name);
 /* "45 s", "3:07 min", "2:05:00 h" */
 void progress_duration(char *to, size_t size, double seconds);
 

@@ -35,8 +35,8 @@ struct ReadAhead {
     Reader *reader;
     int64_t frame;
     Window *windows;
-    int n, turn; /* turn: the window that is looked at first */
-    char *chunk; /* where rows of several channels are read before they go into a ring */
+    int n, turn;   /* turn: the window that is looked at first */
+    char *chunk;   /* where rows of several channels are read before they go into a ring */
     Crew *readers; /* read files that several may read, and help to decode others; NULL: nobody does */
     Crew *copiers; /* of the user */
     Stopwatch *watch;
@@ -92,8 +92,7 @@ static void into_ring(const ReadAhead *ahead, Window *w, int64_t high, int64_t r
 {
     for (int64_t c = 0; c < w->channels; c++) {
         for (int64_t y = 0; y < rows; y++) {
-            memcpy(slot(w, high + y) + (size_t)c * w->line,
-                   ahead->chunk + (size_t)(c * rows + y) * w->line, w->line);
+            memcpy(slot(w, high + y) + (size_t)c * w->line, ahead->chunk + (size_t)(c * rows + y) * w->line, w->line);
         }
     }
 }
@@ -122,8 +121,15 @@ static bool fill_shared(ReadAhead *ahead, const Window *w, int64_t high, int64_t
 {
     Err errors[MOST_PIECES] = {{0}};
     int pieces = crew_pieces(ahead->readers, (size_t)rows * w->line);
-    Filling f = {ahead,    (int)(w - ahead->windows), pieces < MOST_PIECES ? pieces : MOST_PIECES,
-                 high / w->height, high % w->height, rows, slot(w, high), w->line, errors};
+    Filling f = {ahead,
+                 (int)(w - ahead->windows),
+                 pieces < MOST_PIECES ? pieces : MOST_PIECES,
+                 high / w->height,
+                 high % w->height,
+                 rows,
+                 slot(w, high),
+                 w->line,
+                 errors};
     crew_run(ahead->readers, fill_piece, &f, f.pieces);
     for (int i = 0; i < f.pieces; i++) {
         if (errors[i].code != CODE_OK) {
@@ -143,10 +149,9 @@ static bool fill(ReadAhead *ahead, Window *w, Err *err)
     pthread_mutex_unlock(&ahead->lock);
     Phase before = stopwatch_begin(PHASE_DECODE);
     bool direct = w->channels == 1;
-    bool ok = w->shared
-                  ? fill_shared(ahead, w, high, rows, err)
-                  : reader_rows(ahead->reader, ahead->frame, (int)(w - ahead->windows), z, row, rows,
-                                direct ? slot(w, high) : ahead->chunk, (size_t)rows * w->line, err);
+    bool ok = w->shared ? fill_shared(ahead, w, high, rows, err)
+                        : reader_rows(ahead->reader, ahead->frame, (int)(w - ahead->windows), z, row, rows,
+                                      direct ? slot(w, high) : ahead->chunk, (size_t)rows * w->line, err);
     if (ok && !direct) {
         into_ring(ahead, w, high, rows);
     }
@@ -196,8 +201,8 @@ static int64_t wait_for(ReadAhead *ahead, Window *w, int64_t at, Err *err)
     return rows > 0 ? rows : 0;
 }
 
-bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
-                     void *to, size_t pitch, Err *err)
+bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,
+                     size_t pitch, Err *err)
 {
     Window *w = &ahead->windows[input];
     size_t skip = (size_t)(c - w->first) * w->line;
@@ -208,8 +213,8 @@ bool read_ahead_rows(ReadAhead *ahead, int input, int64_t c, int64_t z, int64_t 
             return false;
         }
         n = min_i64(n, w->cap - (at + done) % w->cap); /* up to the ring's end */
-        crew_copy(ahead->copiers, (char *)to + (size_t)done * pitch, pitch,
-                  slot(w, at + done) + skip, w->bytes, w->line, (size_t)n);
+        crew_copy(ahead->copiers, (char *)to + (size_t)done * pitch, pitch, slot(w, at + done) + skip, w->bytes,
+                  w->line, (size_t)n);
         done += n;
     }
     return true;
@@ -257,8 +262,8 @@ static bool window_init(Window *w, Reader *reader, int input, size_t bytes)
     return w->ring != NULL;
 }
 
-bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, size_t bytes,
-                      Crew *copiers, ReadAhead **out, Err *err)
+bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, size_t bytes, Crew *copiers,
+                      ReadAhead **out, Err *err)
 {
     ReadAhead *ahead = calloc(1, sizeof *ahead);
     size_t chunk = 1;
@@ -288,8 +293,7 @@ bool read_ahead_start(const Program *program, Reader *reader, int64_t frame, siz
     ahead->started = ok && pthread_create(&ahead->thread, NULL, read_thread, ahead) == 0;
     if (!ahead->started) {
         read_ahead_stop(ahead);
-        return err_set(err, CODE_MEMORY,
-                       ok ? "cannot start a thread" : "out of host memory for rows");
+        return err_set(err, CODE_MEMORY, ok ? "cannot start a thread" : "out of host memory for rows");
     }
     *out = ahead;
     return true;

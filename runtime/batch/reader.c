@@ -71,8 +71,8 @@ static int64_t channels_of(const ReaderInput *in)
 static size_t volume_bytes(const ReaderInput *in)
 {
     const ExecInput *like = &in->frames.volume;
-    return (size_t)like->extent[0] * (size_t)like->extent[1] * (size_t)like->extent[2] *
-           (size_t)channels_of(in) * elem_size(like->elem);
+    return (size_t)like->extent[0] * (size_t)like->extent[1] * (size_t)like->extent[2] * (size_t)channels_of(in) *
+           elem_size(like->elem);
 }
 
 static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
@@ -83,8 +83,7 @@ static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
     if (v == NULL || pixels == NULL) {
         free(v);
         host_pool_give(pool, pixels);
-        err_set(err, CODE_MEMORY, "out of host memory: a frame of this image has %zu MiB",
-                bytes >> 20);
+        err_set(err, CODE_MEMORY, "out of host memory: a frame of this image has %zu MiB", bytes >> 20);
         return NULL;
     }
     atomic_init(&v->users, 1);
@@ -98,8 +97,8 @@ static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
-static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, int64_t rows,
-                      char *to, size_t apart, Err *err)
+static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, int64_t rows, char *to, size_t apart,
+                      Err *err)
 {
     const ExecInput *like = &in->frames.volume;
     size_t line = (size_t)like->extent[0] * elem_size(like->elem);
@@ -108,8 +107,8 @@ static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, 
     frames_at(&in->frames, k, at);
     for (int64_t y = 0; y < rows; y += step) {
         for (int64_t c = 0; c < channels_of(in); c++) {
-            TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, row + y,
-                           step, to + (size_t)c * apart + (size_t)y * line, line, err));
+            TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, row + y, step,
+                           to + (size_t)c * apart + (size_t)y * line, line, err));
         }
     }
     return true;
@@ -120,8 +119,7 @@ static bool read_volume(const ReaderInput *in, int64_t k, Volume *v, Err *err)
     const int64_t *e = v->like.extent;
     size_t plane = (size_t)e[0] * elem_size(v->like.elem) * (size_t)e[1];
     for (int64_t z = 0; z < e[2]; z++) {
-        TRY(read_rows(in, k, z, 0, e[1], (char *)v->pixels + (size_t)z * plane,
-                      (size_t)e[2] * plane, err));
+        TRY(read_rows(in, k, z, 0, e[1], (char *)v->pixels + (size_t)z * plane, (size_t)e[2] * plane, err));
     }
     return true;
 }
@@ -147,8 +145,8 @@ static Volume *fixed_volume(Reader *reader, int i, Err *err)
     }
     pthread_mutex_lock(&cache->lock);
     /* Which channel is read may follow from the image that the input is read for. */
-    bool known = cache->paths[i] != NULL && strcmp(cache->paths[i], path) == 0 &&
-                 cache->volumes[i]->channel == in->channel;
+    bool known =
+        cache->paths[i] != NULL && strcmp(cache->paths[i], path) == 0 && cache->volumes[i]->channel == in->channel;
     if (!known) {
         volume_release(cache->volumes[i]);
         free(cache->paths[i]);
@@ -165,8 +163,7 @@ bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err)
     for (int i = 0; i < reader->program->n_inputs; i++) {
         const ReaderInput *in = &reader->inputs[i];
         bool fixed = i > 0 && in->frames.n == 1;
-        volumes[i] =
-            fixed ? fixed_volume(reader, i, err) : read_frame(in, k, reader->cache->pool, err);
+        volumes[i] = fixed ? fixed_volume(reader, i, err) : read_frame(in, k, reader->cache->pool, err);
         if (volumes[i] == NULL) {
             return false;
         }
@@ -181,8 +178,8 @@ void reader_channels(const Reader *reader, int input, int64_t *first, int64_t *n
     *n = channels_of(in);
 }
 
-bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows,
-                 void *to, size_t apart, Err *err)
+bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows, void *to, size_t apart,
+                 Err *err)
 {
     const ReaderInput *in = &reader->inputs[input];
     bool fixed = input > 0 && in->frames.n == 1;
@@ -218,10 +215,8 @@ static bool open_input(Reader *reader, int i, bool time_as_z, Err *err)
     if (i == 0) {
         reader->frames = in->frames;
     } else if (!frames_agree(&reader->frames, &in->frames)) {
-        return err_set(err, CODE_FILES,
-                       "'%s' has %lld frames, but '%s' has %lld; it needs as many, or one for all",
-                       path, (long long)in->frames.n, reader->item->inputs[0],
-                       (long long)reader->frames.n);
+        return err_set(err, CODE_FILES, "'%s' has %lld frames, but '%s' has %lld; it needs as many, or one for all",
+                       path, (long long)in->frames.n, reader->item->inputs[0], (long long)reader->frames.n);
     }
     reader->like[i] = in->frames.volume;
     return true;
@@ -246,10 +241,8 @@ static bool choose_channels(Reader *reader, const double *params, bool all_chann
         if (p->inputs[i].channel >= 0) {
             ok = host_eval_int(p, &context, p->inputs[i].channel, "a channel", &channel, err);
         }
-        if (ok && p->inputs[i].channel >= 0 &&
-            (channel < 0 || channel >= reader->like[i].extent[3])) {
-            ok = err_set(err, CODE_FILES,
-                         "'%s' has %lld channel%s, counted from 0; the pipeline reads channel %d",
+        if (ok && p->inputs[i].channel >= 0 && (channel < 0 || channel >= reader->like[i].extent[3])) {
+            ok = err_set(err, CODE_FILES, "'%s' has %lld channel%s, counted from 0; the pipeline reads channel %d",
                          reader->item->inputs[i], (long long)reader->like[i].extent[3],
                          reader->like[i].extent[3] == 1 ? "" : "s", channel);
         }
@@ -260,16 +253,15 @@ static bool choose_channels(Reader *reader, const double *params, bool all_chann
     return ok;
 }
 
-bool reader_open(const Program *program, const BatchItem *item, const double *params,
-                 bool all_channels, bool time_as_z, VolumeCache *cache, Reader **out, Err *err)
+bool reader_open(const Program *program, const BatchItem *item, const double *params, bool all_channels, bool time_as_z,
+                 VolumeCache *cache, Reader **out, Err *err)
 {
     Reader *reader = calloc(1, sizeof *reader);
     *out = NULL;
     if (reader == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     }
-    *reader = (Reader){
-        .program = program, .item = item, .cache = cache, .frames = {.n = 1, .extent = {1, 1, 1}}};
+    *reader = (Reader){.program = program, .item = item, .cache = cache, .frames = {.n = 1, .extent = {1, 1, 1}}};
     reader->inputs = calloc((size_t)program->n_inputs + 1, sizeof *reader->inputs);
     reader->like = calloc((size_t)program->n_inputs + 1, sizeof *reader->like);
     bool ok = (reader->inputs != NULL && reader->like != NULL) ||

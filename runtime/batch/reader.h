@@ -43,8 +43,8 @@ typedef struct Reader Reader;
 
 /* Opens the files and finds their frames.  `all_channels`: also those that the pipeline does not
  * look at.  `time_as_z`: see image.h.  Everything given is borrowed. */
-bool reader_open(const Program *program, const BatchItem *item, const double *params,
-                 bool all_channels, bool time_as_z, VolumeCache *cache, Reader **out, Err *err);
+bool reader_open(const Program *program, const BatchItem *item, const double *params, bool all_channels, bool time_as_z,
+                 VolumeCache *cache, Reader **out, Err *err);
 void reader_close(Reader *reader); /* NULL is allowed */
 
 const Frames *reader_frames(const Reader *reader);
@@ -61,8 +61,8 @@ bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err);
 void reader_channels(const Reader *reader, int input, int64_t *first, int64_t *n);
 /* Rows [row, row + rows) of plane z of frame k, of all channels that are read, each into one piece:
  * the first one to `to`, the next `apart` bytes further on. */
-bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows,
-                 void *to, size_t apart, Err *err);
+bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, int64_t rows, void *to, size_t apart,
+                 Err *err);
 /* True when several threads may read rows of the input at once. */
 bool reader_shares(const Reader *reader, int input);
 /* Files are decoded with the crew's help from now on; it is borrowed. */

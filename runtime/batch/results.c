@@ -110,8 +110,8 @@ bool results_download(Exec *exec, Results *r, Err *err)
         const ExecGrid *g = &r->grids[i];
         size_t row = (size_t)g->w * elem_size(r->elems[i]), plane = row * (size_t)g->h;
         for (int64_t p = 0; r->images[i] != NULL && p < g->planes; p++) {
-            TRY(exec_download(exec, i, p / g->d, p % g->d, 0, g->h,
-                              (char *)r->images[i] + (size_t)p * plane, row, err));
+            TRY(exec_download(exec, i, p / g->d, p % g->d, 0, g->h, (char *)r->images[i] + (size_t)p * plane, row,
+                              err));
         }
     }
     return true;
@@ -126,8 +126,7 @@ bool results_sort(PrimTable *table, int by, Err *err)
     }
     int64_t *order = malloc((size_t)rows * sizeof *order);
     double *sorted = malloc((size_t)rows * sizeof *sorted);
-    bool ok = order != NULL && sorted != NULL &&
-              row_order(table->at + column * rows, rows, by < 0, order);
+    bool ok = order != NULL && sorted != NULL && row_order(table->at + column * rows, rows, by < 0, order);
     for (int k = 0; ok && k < table->columns; k++) {
         double *at = table->at + k * rows;
         for (int64_t i = 0; i < rows; i++) {

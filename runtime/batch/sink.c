@@ -44,7 +44,7 @@ struct Sink {
     char *values;
     size_t values_size;
     FILE *values_to;
-    Crew *crew; /* helps with what is large; NULL: nobody, or nothing large has come */
+    Crew *crew;   /* helps with what is large; NULL: nobody, or nothing large has come */
     char *pieces; /* two, of what is converted, kept: fresh memory takes longer than converting into it */
     size_t piece_bytes;
 };
@@ -81,14 +81,13 @@ static void frame_path(const Sink *sink, int k, int64_t frame, char *to, size_t 
 {
     const char *path = sink->source.item->outputs[k];
     const char *slash = strrchr(path, '/'), *point = strrchr(path, '.');
-    size_t stem =
-        point == NULL || (slash != NULL && point < slash) ? strlen(path) : (size_t)(point - path);
+    size_t stem = point == NULL || (slash != NULL && point < slash) ? strlen(path) : (size_t)(point - path);
     int digits = snprintf(NULL, 0, "%lld", (long long)(sink->source.frames->n - 1));
     snprintf(to, size, "%.*s_%0*lld%s", (int)stem, path, digits, (long long)frame, path + stem);
 }
 
-static bool create(const Sink *sink, int k, const char *path, const ImageInfo *shape, Elem elem,
-                   ImageWriter **out, Err *err)
+static bool create(const Sink *sink, int k, const char *path, const ImageInfo *shape, Elem elem, ImageWriter **out,
+                   Err *err)
 {
     const ProgOutput *output = &sink->program->outputs[k];
     const ImageInfo *like = sink->source.like;
@@ -107,8 +106,7 @@ static bool begin_file(Sink *sink, int k, Elem elem, Err *err)
 {
     SinkOutput *out = &sink->outputs[k];
     ImageInfo shape;
-    frames_stack(sink->source.frames, &sink->program->outputs[k], &out->grid, sink->source.like,
-                 elem, &shape);
+    frames_stack(sink->source.frames, &sink->program->outputs[k], &out->grid, sink->source.like, elem, &shape);
     return create(sink, k, sink->source.item->outputs[k], &shape, elem, &out->writer, err);
 }
 
@@ -147,8 +145,7 @@ static bool open_writer(Sink *sink, int k, int64_t frame, Err *err)
     }
     Elem elem = file_elem(sink, k);
     sink->outputs[k].to = elem;
-    return file_per_frame(sink, k) ? begin_frame_file(sink, k, frame, elem, err)
-                                   : begin_file(sink, k, elem, err);
+    return file_per_frame(sink, k) ? begin_frame_file(sink, k, frame, elem, err) : begin_file(sink, k, elem, err);
 }
 
 /* Rows of `line` bytes that make a piece of so many bytes. */
@@ -210,9 +207,9 @@ typedef struct Converting {
     int64_t t, c, z;
     Elem from, to;
     size_t width, line;
-    int64_t step;          /* rows of a piece */
-    int64_t at;            /* the first row to be written; below 0: none */
-    char *pieces[2];       /* written, converted */
+    int64_t step;    /* rows of a piece */
+    int64_t at;      /* the first row to be written; below 0: none */
+    char *pieces[2]; /* written, converted */
     bool ok;
     Err *err;
 } Converting;
@@ -305,8 +302,7 @@ static uint64_t spool_at(const Sink *sink, int k, int64_t frame, int64_t plane, 
 {
     const ExecGrid *g = &sink->outputs[k].grid;
     int64_t before = file_per_frame(sink, k) ? 0 : frame * g->planes;
-    return (uint64_t)((before + plane) * g->h + row) * (uint64_t)g->w *
-           elem_size(sink->outputs[k].elem);
+    return (uint64_t)((before + plane) * g->h + row) * (uint64_t)g->w * elem_size(sink->outputs[k].elem);
 }
 
 static bool spool_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
@@ -319,8 +315,7 @@ static bool spool_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
         TRY(file_temp(path, out->spool, sizeof out->spool, &out->spool_fd, err));
     }
     for (int64_t y = 0; y < r->rows; y += step) {
-        if (!image_pwrite(out->spool_fd, (const char *)r->pixels + (size_t)y * r->pitch,
-                          (size_t)step * line,
+        if (!image_pwrite(out->spool_fd, (const char *)r->pixels + (size_t)y * r->pitch, (size_t)step * line,
                           spool_at(sink, r->output, frame, plane, r->row + y))) {
             return file_err_set(err, CODE_OUTPUT, "write", path, errno);
         }
@@ -340,10 +335,9 @@ static bool unspool_frame(Sink *sink, int k, int64_t frame, char *piece, int64_t
         r.z = plane % g->d;
         for (r.row = 0; r.row < g->h; r.row += r.rows) {
             r.rows = g->h - r.row < most ? g->h - r.row : most;
-            if (!image_pread(out->spool_fd, piece, (size_t)r.rows * line,
-                             spool_at(sink, k, frame, plane, r.row), &got)) {
-                return file_err_set(err, CODE_OUTPUT, "write", sink->source.item->outputs[k],
-                                    errno != 0 ? errno : EIO);
+            if (!image_pread(out->spool_fd, piece, (size_t)r.rows * line, spool_at(sink, k, frame, plane, r.row),
+                             &got)) {
+                return file_err_set(err, CODE_OUTPUT, "write", sink->source.item->outputs[k], errno != 0 ? errno : EIO);
             }
             TRY(write_rows(sink, frame, &r, err));
         }
@@ -369,8 +363,7 @@ static bool unspool(Sink *sink, int k, int64_t first, int64_t n, Err *err)
 static void raise_most(SinkOutput *out, double most, const SinkRows *r)
 {
     for (int64_t y = 0; isnan(most) && y < r->rows; y++) {
-        out->most = convert_max(r->elem, (const char *)r->pixels + (size_t)y * r->pitch,
-                                (size_t)r->grid.w, out->most);
+        out->most = convert_max(r->elem, (const char *)r->pixels + (size_t)y * r->pitch, (size_t)r->grid.w, out->most);
     }
     out->most = fmax(out->most, most);
 }
@@ -464,8 +457,7 @@ static void put_values(Sink *sink, int64_t frame, const Results *results)
 {
     int64_t at[LOOPS];
     frames_at(sink->source.frames, frame, at);
-    fprintf(sink->values_to, "%lld,%lld,%lld", (long long)at[0], (long long)at[1],
-            (long long)at[2]);
+    fprintf(sink->values_to, "%lld,%lld,%lld", (long long)at[0], (long long)at[1], (long long)at[2]);
     for (int k = 0; k < sink->program->n_outputs; k++) {
         const ProgOutput *output = &sink->program->outputs[k];
         if (output->kind == OUT_VALUE) {

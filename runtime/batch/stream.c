@@ -21,10 +21,10 @@ enum { TIMES = 4, LEAST_PINNED = 4 << 20, PIECE = 16 << 20 };
 /* An input that is asked for so often that it is worth pinning: piece by piece, as soon as rows of one are asked for
  * and it has been read. */
 typedef struct Lent {
-    void **pieces;  /* NULL: not pinned; where no input is worth it, there are none */
-    int64_t n;      /* of them; below 0: it cannot be pinned */
-    int64_t rows;   /* of a piece, through all planes: these begin with pages */
-    int64_t total;  /* rows of all */
+    void **pieces; /* NULL: not pinned; where no input is worth it, there are none */
+    int64_t n;     /* of them; below 0: it cannot be pinned */
+    int64_t rows;  /* of a piece, through all planes: these begin with pages */
+    int64_t total; /* rows of all */
     size_t pitch;
 } Lent;
 
@@ -44,8 +44,8 @@ static bool goes_on(Err *err)
     return !signals_interrupted() || err_set(err, CODE_INTERRUPTED, "interrupted");
 }
 
-static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
-                      void *to, size_t pitch, Err *err)
+static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                      Err *err)
 {
     const Stream *s = context;
     TRY(goes_on(err));
@@ -59,8 +59,7 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
     const int64_t *e = v->like.extent;
     size_t line = (size_t)e[0] * elem_size(v->like.elem);
     int64_t first = v->channel >= 0 ? v->channel : 0;
-    const char *from =
-        (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
+    const char *from = (const char *)v->pixels + (size_t)(((c - first) * e[2] + z) * e[1] + row) * line;
     crew_copy(s->crew, to, pitch, from, line, line, (size_t)rows);
     return true;
 }
@@ -104,8 +103,8 @@ static char *pin_piece(Stream *s, Lent *lent, int input, int64_t piece)
     return lent->pieces[piece];
 }
 
-static const void *lend_rows(void *context, int input, int times, int64_t c, int64_t z, int64_t row,
-                             int64_t *rows, size_t *pitch)
+static const void *lend_rows(void *context, int input, int times, int64_t c, int64_t z, int64_t row, int64_t *rows,
+                             size_t *pitch)
 {
     Stream *s = context;
     Lent *lent = &s->lent[input];
@@ -119,13 +118,11 @@ static const void *lend_rows(void *context, int input, int times, int64_t c, int
     reader_channels(s->setup->reader, input, &first, &channels);
     *rows = *rows < left ? *rows : left;
     *pitch = lent->pitch;
-    return piece == NULL
-               ? NULL
-               : piece + (size_t)in_piece * *pitch + (size_t)(c - first) * (*pitch / (size_t)channels);
+    return piece == NULL ? NULL : piece + (size_t)in_piece * *pitch + (size_t)(c - first) * (*pitch / (size_t)channels);
 }
 
-static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
-                       int64_t rows, const void *from, size_t pitch, Err *err)
+static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row, int64_t rows,
+                       const void *from, size_t pitch, Err *err)
 {
     Stream *s = context;
     const Results *r = s->results;
@@ -205,8 +202,7 @@ static bool begin(Stream *s, Err *err)
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)
 {
     Stream s = {.setup = setup, .results = results, .crew = crew_new(0)};
-    ExecStream stream = {
-        .context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows};
+    ExecStream stream = {.context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows};
     s.lent = calloc((size_t)setup->program->n_inputs + 1, sizeof *s.lent);
     bool ok = s.lent != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     ok = ok && begin(&s, err);

@@ -17,10 +17,8 @@ static const struct Kind {
     const char *format, *what;
     const char *endings[MOST_ENDINGS];
 } KINDS[] = {
-    {"tif", "a TIFF file", {".tif", ".tiff", ".tf8", ".btf"}},
-    {"png", "a PNG file", {".png"}},
-    {"fits", "a FITS file", {".fits", ".fit", ".fts"}},
-    {"csv", "a table in CSV", {".csv"}},
+    {"tif", "a TIFF file", {".tif", ".tiff", ".tf8", ".btf"}}, {"png", "a PNG file", {".png"}},
+    {"fits", "a FITS file", {".fits", ".fit", ".fts"}},        {"csv", "a table in CSV", {".csv"}},
     {"", "", {".jpg", ".jpeg", ".gz", ".fz", ".xlsx"}},
 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
@@ -79,10 +77,9 @@ static bool refuse_name(const ProgOutput *output, const char *name, const char *
     if (is_image(kind) && is_image(named)) {
         snprintf(other, sizeof other, ", or write `as %s` behind the output", named->format);
     }
-    return err_set(err, CODE_USAGE,
-                   "'%s' is no name for the output '%s' of '%s', which is %s; end the name in %s%s%s", name,
-                   output->name, input, kind->what, kind->endings[0], output->kind == OUT_VALUE ? "" : " or .{ext}",
-                   other);
+    return err_set(err, CODE_USAGE, "'%s' is no name for the output '%s' of '%s', which is %s; end the name in %s%s%s",
+                   name, output->name, input, kind->what, kind->endings[0],
+                   output->kind == OUT_VALUE ? "" : " or .{ext}", other);
 }
 
 static bool check(const ProgOutput *output, const char *name, const char *input, Err *err)

@@ -115,16 +115,15 @@ static Block *block_new(WriteBehind *behind, const SinkRows *rows, int64_t from,
     block->rows.rows = n;
     block->rows.pixels = block->pixels;
     block->rows.pitch = line;
-    crew_copy(behind->crew, block->pixels, line,
-              (const char *)rows->pixels + (size_t)from * rows->pitch, rows->pitch, line, (size_t)n);
+    crew_copy(behind->crew, block->pixels, line, (const char *)rows->pixels + (size_t)from * rows->pitch, rows->pitch,
+              line, (size_t)n);
     return block;
 }
 
 static bool wait_for_room(WriteBehind *behind, size_t bytes, Err *err)
 {
     pthread_mutex_lock(&behind->lock);
-    while (behind->err.code == CODE_OK && behind->bytes > 0 &&
-           behind->bytes + bytes > behind->most) {
+    while (behind->err.code == CODE_OK && behind->bytes > 0 && behind->bytes + bytes > behind->most) {
         pthread_cond_wait(&behind->changed, &behind->lock);
     }
     bool ok = behind->err.code == CODE_OK;
@@ -166,19 +165,14 @@ bool write_behind_rows(WriteBehind *behind, const SinkRows *rows, Err *err)
     return true;
 }
 
-bool write_behind_start(Sink *sink, int64_t frame, size_t bytes, Crew *crew, WriteBehind **out,
-                        Err *err)
+bool write_behind_start(Sink *sink, int64_t frame, size_t bytes, Crew *crew, WriteBehind **out, Err *err)
 {
     WriteBehind *behind = calloc(1, sizeof *behind);
     *out = NULL;
     if (behind == NULL) {
         return err_set(err, CODE_MEMORY, "out of host memory for the outputs");
     }
-    *behind = (WriteBehind){.sink = sink,
-                            .crew = crew,
-                            .frame = frame,
-                            .most = bytes,
-                            .watch = stopwatch_used()};
+    *behind = (WriteBehind){.sink = sink, .crew = crew, .frame = frame, .most = bytes, .watch = stopwatch_used()};
     pthread_mutex_init(&behind->lock, NULL);
     pthread_cond_init(&behind->changed, NULL);
     if (pthread_create(&behind->thread, NULL, write_thread, behind) != 0) {

@@ -12,11 +12,8 @@
 
 enum { COLUMN = 26 };
 
-static const char *const KINDS[] = {[OUT_IMAGE] = "image",
-                                    [OUT_MASK] = "mask",
-                                    [OUT_LABELS] = "labels",
-                                    [OUT_TABLE] = "table",
-                                    [OUT_VALUE] = "value"};
+static const char *const KINDS[] =
+    {[OUT_IMAGE] = "image", [OUT_MASK] = "mask", [OUT_LABELS] = "labels", [OUT_TABLE] = "table", [OUT_VALUE] = "value"};
 
 /* ---- pieces ---------------------------------------------------------------------------- */
 
@@ -96,13 +93,14 @@ static void put_output(FILE *to, const Program *program, int k)
     if (output->kind == OUT_VALUE) {
         snprintf(right, sizeof right, "value: a column of values.csv");
     } else if (output->kind == OUT_TABLE) {
-        snprintf(right, sizeof right, "table: {stem}_%s.csv, all images: %s.csv", output->name,
-                 output->name);
+        snprintf(right, sizeof right, "table: {stem}_%s.csv, all images: %s.csv", output->name, output->name);
     } else {
         const char *of, *pixels = output_pixels(program, output, &of);
         snprintf(right, sizeof right, "%s: {stem}_%s.%s%s%s%s", KINDS[output->kind], output->name, output->format,
                  pixels != NULL ? ", " : "", of != NULL ? "pixels as in the file of " : "",
-                 of != NULL ? of : pixels != NULL ? pixels : "");
+                 of != NULL       ? of
+                 : pixels != NULL ? pixels
+                                  : "");
     }
     put_row(to, output->name, right);
 }
@@ -148,8 +146,7 @@ void describe_help(const Program *program, const char *command, FILE *to)
 {
     char text[500];
     summary(program, text, sizeof text);
-    fprintf(to, "usage: %s [OPTION]...%s\n", command,
-            program->n_inputs > 0 ? " FILE|FOLDER..." : "");
+    fprintf(to, "usage: %s [OPTION]...%s\n", command, program->n_inputs > 0 ? " FILE|FOLDER..." : "");
     if (text[0] != '\0') {
         fprintf(to, "%s\n", text);
     }
@@ -217,10 +214,7 @@ static void put_json_input(FILE *to, const Program *program, int i)
     options_input_name(program, i, name, sizeof name);
     put_json_field(to, "{", "name", input->name);
     put_json_axes(to, input->axes);
-    put_json_field(to, ", ", "pixels",
-                   input->labels ? "labels"
-                   : input->mask ? "mask"
-                                 : elem_name(input->elem));
+    put_json_field(to, ", ", "pixels", input->labels ? "labels" : input->mask ? "mask" : elem_name(input->elem));
     if (i > 0) {
         put_json_field(to, ", ", "option", name);
     }

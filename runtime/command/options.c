@@ -15,7 +15,7 @@
 #include <string.h>
 
 const OptionRow OPTION_ROWS[] = {
-#define OPTION(name, letter, argument, kind, member, help)                                         \
+#define OPTION(name, letter, argument, kind, member, help) \
     {name, letter, argument, OPTION_##kind, offsetof(Options, member), help},
 #include "../../base/options.def"
 #undef OPTION
@@ -87,8 +87,7 @@ char *options_params_text(const Program *program, const double *params)
     for (int i = 0; i < program->n_params; i++) {
         char value[DECIMAL_BYTES];
         decimal_shortest(params[i], value);
-        at += snprintf(at, size - (size_t)(at - text), "%s%s=%s", i > 0 ? " " : "",
-                       program->params[i].name, value);
+        at += snprintf(at, size - (size_t)(at - text), "%s%s=%s", i > 0 ? " " : "", program->params[i].name, value);
     }
     return text;
 }
@@ -146,8 +145,7 @@ static int edit_distance(const char *a, const char *b)
             int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
             best = d[i - 1][j] + 1 < best ? d[i - 1][j] + 1 : best;
             best = d[i][j - 1] + 1 < best ? d[i][j - 1] + 1 : best;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                d[i - 2][j - 2] + 1 < best) {
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < best) {
                 best = d[i - 2][j - 2] + 1;
             }
             d[i][j] = best;
@@ -156,8 +154,7 @@ static int edit_distance(const char *a, const char *b)
     return d[n][m];
 }
 
-static bool unknown_option(const struct option *known, const char *command, const char *text,
-                           Err *err)
+static bool unknown_option(const struct option *known, const char *command, const char *text, Err *err)
 {
     char name[NAME_MAX_LENGTH + 1];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 2, "="), text + 2);
@@ -171,11 +168,9 @@ static bool unknown_option(const struct option *known, const char *command, cons
         }
     }
     if (nearest != NULL) {
-        return err_set(err, CODE_USAGE, "unknown option '--%s'; did you mean '--%s'?", name,
-                       nearest);
+        return err_set(err, CODE_USAGE, "unknown option '--%s'; did you mean '--%s'?", name, nearest);
     }
-    return err_set(err, CODE_USAGE, "unknown option '--%s'; '%s --help' lists the options", name,
-                   command);
+    return err_set(err, CODE_USAGE, "unknown option '--%s'; '%s --help' lists the options", name, command);
 }
 
 /* ---- values ---------------------------------------------------------------------------- */
@@ -197,8 +192,7 @@ static bool parse_shard(const char *text, Options *out)
         return false;
     }
     snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
-    return parse_count(first, &out->shard) && parse_count(slash + 1, &out->shards) &&
-           out->shard <= out->shards;
+    return parse_count(first, &out->shard) && parse_count(slash + 1, &out->shards) && out->shard <= out->shards;
 }
 
 static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err *err)
@@ -210,20 +204,16 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
         return true;
     case OPTION_TEXT:
         *(const char **)at = text;
-        return *text != '\0' ||
-               err_set(err, CODE_USAGE, "--%s needs a %s", row->name, row->argument);
+        return *text != '\0' || err_set(err, CODE_USAGE, "--%s needs a %s", row->name, row->argument);
     case OPTION_SIZE:
         return options_parse_size(text, (uint64_t *)at) ||
-               err_set(err, CODE_USAGE, "--%s takes a size such as 2GiB or 512MiB, not '%s'",
-                       row->name, text);
+               err_set(err, CODE_USAGE, "--%s takes a size such as 2GiB or 512MiB, not '%s'", row->name, text);
     case OPTION_COUNT:
         return parse_count(text, (int *)at) ||
-               err_set(err, CODE_USAGE, "--%s takes a whole number from 1 on, not '%s'", row->name,
-                       text);
+               err_set(err, CODE_USAGE, "--%s takes a whole number from 1 on, not '%s'", row->name, text);
     case OPTION_SHARD:
         return parse_shard(text, out) ||
-               err_set(err, CODE_USAGE,
-                       "--shard takes i/n with i from 1 to n, such as 1/4, not '%s'", text);
+               err_set(err, CODE_USAGE, "--shard takes i/n with i from 1 to n, such as 1/4, not '%s'", text);
     case OPTION_PROFILE:
         out->profile = true;
         out->trace = text;
@@ -345,14 +335,12 @@ static bool refused(const Table *table, int option, char **argv, Options *out, E
         return err_set(err, CODE_USAGE, "'%s': this option takes no value", text);
     }
     if (optopt != 0) {
-        return err_set(err, CODE_USAGE, "unknown option '-%c'; '%s --help' lists the options",
-                       optopt, out->command);
+        return err_set(err, CODE_USAGE, "unknown option '-%c'; '%s --help' lists the options", optopt, out->command);
     }
     return unknown_option(table->rows, out->command, text, err);
 }
 
-static bool parse_all(const Table *table, const Program *program, int argc, char **argv,
-                      Options *out, Err *err)
+static bool parse_all(const Table *table, const Program *program, int argc, char **argv, Options *out, Err *err)
 {
     optind = 0;
     opterr = 0;
@@ -382,8 +370,7 @@ static bool check_inputs(const Program *program, const Options *o, Err *err)
         return err_set(err, CODE_USAGE, "'%s': this pipeline has no input", o->files[0]);
     }
     if (program->n_inputs > 0 && o->n_files == 0) {
-        return err_set(err, CODE_USAGE, "give the images to work on; '%s --help' says more",
-                       o->command);
+        return err_set(err, CODE_USAGE, "give the images to work on; '%s --help' says more", o->command);
     }
     for (int i = 1; i < program->n_inputs; i++) {
         if (o->inputs[i] == NULL) {
@@ -411,10 +398,8 @@ bool options_parse(const Program *program, int argc, char **argv, Options *out, 
 {
     *out = (Options){.shard = 1, .shards = 1};
     name_command(argc > 0 ? argv[0] : program->name, out->command, sizeof out->command);
-    size_t rows =
-        (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;
-    Table table = {.rows = calloc(rows, sizeof *table.rows),
-                   .names = calloc(rows, sizeof *table.names)};
+    size_t rows = (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;
+    Table table = {.rows = calloc(rows, sizeof *table.rows), .names = calloc(rows, sizeof *table.names)};
     out->params = calloc((size_t)program->n_params + 1, sizeof *out->params);
     out->inputs = calloc((size_t)program->n_inputs + 1, sizeof *out->inputs);
     out->files = calloc((size_t)argc + 1, sizeof *out->files);

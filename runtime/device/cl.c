@@ -118,8 +118,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     err_clear(&refused);
     snprintf(dev->dump, sizeof dev->dump, "%s", options->dump ? options->dump : "");
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
-    bool rounds =
-        cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
+    bool rounds = cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
     /* Texts that a user has changed may call anything. */
     bool declares = !options->load && cl_setup_declares(&dev->info);
     dev->head = declares ? kernel_text_builtins : NULL;
@@ -278,12 +277,10 @@ bool dev_slice(Device *dev, DevMem *of, size_t offset, size_t bytes, DevMem **ou
     *mem = (DevMem){.bytes = bytes, .root = of->root, .offset = of->offset + offset};
     cl_buffer_region region = {mem->offset, bytes ? bytes : 1};
     cl_int status;
-    mem->mem = clCreateSubBuffer(of->root->mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                 &region, &status);
+    mem->mem = clCreateSubBuffer(of->root->mem, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &status);
     if (status != CL_SUCCESS) {
         free(mem);
-        return cl_fail(dev, status, "clCreateSubBuffer", err, "for a slice of %zu bytes at %zu", bytes,
-                    offset);
+        return cl_fail(dev, status, "clCreateSubBuffer", err, "for a slice of %zu bytes at %zu", bytes, offset);
     }
     mem->older = mem->root->newest;
     mem->root->newest = mem;
@@ -387,8 +384,7 @@ void dev_host_free(Device *dev, void *at)
 
 /* ---- work ------------------------------------------------------------------------------ */
 
-static bool remember(Device *dev, cl_event event, const char *kind, const char *what,
-                     uint64_t bytes, Err *err)
+static bool remember(Device *dev, cl_event event, const char *kind, const char *what, uint64_t bytes, Err *err)
 {
     if (dev->n_pending == dev->cap_pending) {
         int cap = dev->cap_pending ? 2 * dev->cap_pending : 64;
@@ -407,14 +403,14 @@ static bool remember(Device *dev, cl_event event, const char *kind, const char *
 }
 
 /* Ends every enqueueing function: a failure becomes a sentence, an event is kept. */
-static bool enqueued(Device *dev, cl_int status, cl_event event, const char *kind, const char *what,
-                     uint64_t bytes, const char *call, Err *err)
+static bool enqueued(Device *dev, cl_int status, cl_event event, const char *kind, const char *what, uint64_t bytes,
+                     const char *call, Err *err)
 {
     if (status != CL_SUCCESS) {
         bool kernel = strcmp(kind, "kernel") == 0;
         return kernel ? cl_fail(dev, status, call, err, "in kernel '%s'", what)
-                      : cl_fail(dev, status, call, err, "in %s %s%s%s", kind[0] == 'u' ? "an" : "a",
-                             kind, dev->last[0] ? " after kernel " : "", dev->last);
+                      : cl_fail(dev, status, call, err, "in %s %s%s%s", kind[0] == 'u' ? "an" : "a", kind,
+                                dev->last[0] ? " after kernel " : "", dev->last);
     }
     return !event || remember(dev, event, kind, what, bytes, err);
 }
@@ -447,15 +443,14 @@ static bool set_args(Device *dev, DevKernel *kernel, const DevArg *args, int n_a
     for (int i = 0; i < n_args; i++) {
         cl_int status = set_arg(kernel, (cl_uint)i, &args[i]);
         if (status != CL_SUCCESS) {
-            return cl_fail(dev, status, "clSetKernelArg", err, "for argument %d of kernel '%s'", i,
-                        kernel->name);
+            return cl_fail(dev, status, "clSetKernelArg", err, "for argument %d of kernel '%s'", i, kernel->name);
         }
     }
     return true;
 }
 
-bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args,
-                const size_t groups[3], const size_t group[3], const char *what, Err *err)
+bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args, const size_t groups[3],
+                const size_t group[3], const char *what, Err *err)
 {
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
         return true;
@@ -470,8 +465,8 @@ bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args,
     size_t global[3] = {groups[0] * group[0], groups[1] * group[1], groups[2] * group[2]};
     snprintf(dev->last, sizeof dev->last, "'%.120s'", what);
     cl_event event;
-    cl_int status = clEnqueueNDRangeKernel(dev->queue, kernel->kernel, 3, NULL, global, group, 0,
-                                           NULL, slot(dev, &event));
+    cl_int status =
+        clEnqueueNDRangeKernel(dev->queue, kernel->kernel, 3, NULL, global, group, 0, NULL, slot(dev, &event));
     dev->launches++;
     return enqueued(dev, status, event, "kernel", what, 0, "clEnqueueNDRangeKernel", err);
 }
@@ -487,9 +482,8 @@ typedef struct Transfer {
 /* Where *done is wanted: on a lane of its own, and without waiting. */
 static bool transfer(Device *dev, const Transfer *t, DevMark **done, Err *err)
 {
-    static const char *const calls[2][2] = {
-        {"clEnqueueReadBuffer", "clEnqueueWriteBuffer"},
-        {"clEnqueueReadBufferRect", "clEnqueueWriteBufferRect"}};
+    static const char *const calls[2][2] = {{"clEnqueueReadBuffer", "clEnqueueWriteBuffer"},
+                                            {"clEnqueueReadBufferRect", "clEnqueueWriteBufferRect"}};
     const char *what = t->up ? "upload" : "download";
     const size_t at[3] = {t->offset, 0, 0}, zero[3] = {0, 0, 0}, region[3] = {t->bytes, t->rows, 1};
     size_t all = t->bytes * t->rows;
@@ -511,16 +505,15 @@ static bool transfer(Device *dev, const Transfer *t, DevMark **done, Err *err)
     } else if (flat) {
         status = clEnqueueReadBuffer(queue, mem, wait, t->offset, all, t->host, 0, NULL, to);
     } else {
-        status = t->up ? clEnqueueWriteBufferRect(queue, mem, wait, at, zero, region, t->pitch, 0,
-                                                  t->host_pitch, 0, t->host, 0, NULL, to)
-                       : clEnqueueReadBufferRect(queue, mem, wait, at, zero, region, t->pitch, 0,
-                                                 t->host_pitch, 0, t->host, 0, NULL, to);
+        status = t->up ? clEnqueueWriteBufferRect(queue, mem, wait, at, zero, region, t->pitch, 0, t->host_pitch, 0,
+                                                  t->host, 0, NULL, to)
+                       : clEnqueueReadBufferRect(queue, mem, wait, at, zero, region, t->pitch, 0, t->host_pitch, 0,
+                                                 t->host, 0, NULL, to);
     }
     if (status == CL_SUCCESS && !wait) {
         *done = (DevMark *)event;
         status = clFlush(queue);
-        event = status == CL_SUCCESS && dev->profile && clRetainEvent(event) == CL_SUCCESS ? event
-                                                                                        : NULL;
+        event = status == CL_SUCCESS && dev->profile && clRetainEvent(event) == CL_SUCCESS ? event : NULL;
     }
     return enqueued(dev, status, event, what, what, all, calls[!flat][t->up], err);
 }
@@ -535,30 +528,30 @@ bool dev_read(Device *dev, DevMem *from, size_t offset, void *to, size_t bytes, 
     return transfer(dev, &(Transfer){false, from, offset, 0, to, 0, bytes, 1}, NULL, err);
 }
 
-bool dev_write_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
-                    size_t host_pitch, size_t bytes, size_t rows, Err *err)
+bool dev_write_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from, size_t host_pitch,
+                    size_t bytes, size_t rows, Err *err)
 {
     const Transfer t = {true, to, offset, pitch, (void *)from, host_pitch, bytes, rows};
     return transfer(dev, &t, NULL, err);
 }
 
-bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
-                   size_t host_pitch, size_t bytes, size_t rows, Err *err)
+bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to, size_t host_pitch, size_t bytes,
+                   size_t rows, Err *err)
 {
     const Transfer t = {false, from, offset, pitch, to, host_pitch, bytes, rows};
     return transfer(dev, &t, NULL, err);
 }
 
-bool dev_send_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
-                   size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err)
+bool dev_send_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from, size_t host_pitch,
+                   size_t bytes, size_t rows, DevMark **done, Err *err)
 {
     const Transfer t = {true, to, offset, pitch, (void *)from, host_pitch, bytes, rows};
     *done = NULL;
     return transfer(dev, &t, done, err);
 }
 
-bool dev_fetch_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
-                    size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err)
+bool dev_fetch_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to, size_t host_pitch, size_t bytes,
+                    size_t rows, DevMark **done, Err *err)
 {
     const Transfer t = {false, from, offset, pitch, to, host_pitch, bytes, rows};
     *done = NULL;
@@ -602,8 +595,8 @@ bool dev_reach(Device *dev, const DevMark *mark, Err *err)
     const cl_event event = (cl_event)mark;
     cl_int status = mark ? clWaitForEvents(1, &event) : CL_SUCCESS;
     dev->waits += mark != NULL;
-    return status == CL_SUCCESS || cl_fail(dev, status, "clWaitForEvents", err, "%s%s",
-                                        dev->last[0] ? "after kernel " : "", dev->last);
+    return status == CL_SUCCESS ||
+           cl_fail(dev, status, "clWaitForEvents", err, "%s%s", dev->last[0] ? "after kernel " : "", dev->last);
 }
 
 void dev_mark_free(Device *dev, DevMark *mark)
@@ -620,22 +613,21 @@ bool dev_fill(Device *dev, DevMem *mem, size_t offset, size_t bytes, uint32_t wo
         TRY(cl_fill_words(dev, mem, offset, whole / 4, word, err));
     } else if (whole > 0) {
         cl_event event;
-        cl_int status = clEnqueueFillBuffer(dev->queue, mem->mem, &word, sizeof word, offset, whole,
-                                            0, NULL, slot(dev, &event));
+        cl_int status =
+            clEnqueueFillBuffer(dev->queue, mem->mem, &word, sizeof word, offset, whole, 0, NULL, slot(dev, &event));
         TRY(enqueued(dev, status, event, "fill", "fill", whole, "clEnqueueFillBuffer", err));
     }
     return dev_write(dev, mem, offset + whole, &word, bytes - whole, err);
 }
 
-bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_at, size_t bytes,
-              Err *err)
+bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_at, size_t bytes, Err *err)
 {
     if (bytes == 0) {
         return true;
     }
     cl_event event;
-    cl_int status = clEnqueueCopyBuffer(dev->queue, from->mem, to->mem, from_at, to_at, bytes, 0,
-                                        NULL, slot(dev, &event));
+    cl_int status =
+        clEnqueueCopyBuffer(dev->queue, from->mem, to->mem, from_at, to_at, bytes, 0, NULL, slot(dev, &event));
     return enqueued(dev, status, event, "copy", "copy", bytes, "clEnqueueCopyBuffer", err);
 }
 
@@ -646,22 +638,19 @@ bool dev_finish(Device *dev, Err *err)
     for (int lane = 0; lane < DEV_LANES && status == CL_SUCCESS; lane++) {
         status = dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS;
     }
-    return status == CL_SUCCESS || cl_fail(dev, status, "clFinish", err, "%s%s",
-                                        dev->last[0] ? "after kernel " : "", dev->last);
+    return status == CL_SUCCESS ||
+           cl_fail(dev, status, "clFinish", err, "%s%s", dev->last[0] ? "after kernel " : "", dev->last);
 }
 
 static bool times_of(Device *dev, Pending *pending, DevEvent *out, Err *err)
 {
     cl_ulong begin = 0, end = 0;
-    cl_int status = clGetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_START,
-                                            sizeof begin, &begin, NULL);
+    cl_int status = clGetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, NULL);
     if (status == CL_SUCCESS) {
-        status = clGetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_END, sizeof end, &end,
-                                         NULL);
+        status = clGetEventProfilingInfo(pending->event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
     }
     *out = (DevEvent){pending->what, pending->kind, begin, end, pending->bytes};
-    return status == CL_SUCCESS ||
-           cl_fail(dev, status, "clGetEventProfilingInfo", err, "for '%s'", pending->what);
+    return status == CL_SUCCESS || cl_fail(dev, status, "clGetEventProfilingInfo", err, "for '%s'", pending->what);
 }
 
 bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err)

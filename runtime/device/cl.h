@@ -21,18 +21,18 @@ typedef struct DevProgram DevProgram; /* built source; owned by the device */
 typedef struct DevKernel DevKernel;   /* owned by its program */
 
 typedef struct DeviceInfo {
-    int number;          /* counted over all platforms, from 0; `--device '#number'` */
+    int number; /* counted over all platforms, from 0; `--device '#number'` */
     char name[128], platform[128], driver[64], version[64];
-    bool cpu;            /* a CPU device: local memory is a loss, wide work-items pay */
-    bool fp64;           /* else doubles are computed in whole numbers (soften.h): so, too, wherever the environment
+    bool cpu;           /* a CPU device: local memory is a loss, wide work-items pay */
+    bool fp64;          /* else doubles are computed in whole numbers (soften.h): so, too, wherever the environment
                             has PIPEC_SOFT_DOUBLE */
-    bool fma;            /* of f32, rounded once; else in whole numbers, too, where doubles are */
-    bool promises;       /* all that pipec needs of f32 and f64; else it is tried (cl_check.h) */
-    bool wide_atomics;   /* of 64 bits, in global memory */
-    uint64_t memory;     /* bytes of global memory */
-    uint64_t max_alloc;  /* largest single allocation */
-    uint64_t local;      /* bytes of local memory a group */
-    uint64_t constants;  /* bytes of constants that a kernel may have */
+    bool fma;           /* of f32, rounded once; else in whole numbers, too, where doubles are */
+    bool promises;      /* all that pipec needs of f32 and f64; else it is tried (cl_check.h) */
+    bool wide_atomics;  /* of 64 bits, in global memory */
+    uint64_t memory;    /* bytes of global memory */
+    uint64_t max_alloc; /* largest single allocation */
+    uint64_t local;     /* bytes of local memory a group */
+    uint64_t constants; /* bytes of constants that a kernel may have */
     size_t max_group;
     int units;
 } DeviceInfo;
@@ -42,15 +42,15 @@ typedef struct DeviceInfo {
 bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err);
 
 typedef struct DevOptions {
-    const char *choice;    /* NULL: first GPU, else first device; "cpu", "gpu", "#k", or part of a name */
-    bool profile;          /* event times of every launch and transfer are kept */
-    const char *cache;     /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
+    const char *choice;      /* NULL: first GPU, else first device; "cpu", "gpu", "#k", or part of a name */
+    bool profile;            /* event times of every launch and transfer are kept */
+    const char *cache;       /* folder for compiled kernels; NULL: $XDG_CACHE_HOME/pipec or
                               ~/.cache/pipec, unless the driver has its own; "": none */
-    const char *flags;     /* for the driver's compiler, beside those that every kernel needs; NULL: none */
+    const char *flags;       /* for the driver's compiler, beside those that every kernel needs; NULL: none */
     const char *dump, *load; /* folders for --dump-kernels and --load-kernels */
-    uint64_t memory_limit; /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
-    uint64_t local_limit;  /* bytes of local memory a group may take; 0: no limit but the device's */
-    bool narrow_atomics;   /* atomics of 64 bits are not used, as if there were none */
+    uint64_t memory_limit;   /* bytes that dev_alloc may hold in all; 0: no limit but the device's */
+    uint64_t local_limit;    /* bytes of local memory a group may take; 0: no limit but the device's */
+    bool narrow_atomics;     /* atomics of 64 bits are not used, as if there were none */
 } DevOptions;
 
 bool dev_open(const DevOptions *options, Device **out, Err *err);
@@ -71,8 +71,7 @@ uint64_t dev_limit(const Device *dev);
  * -cl-std=CL1.2, WIDE_ATOMICS and, where the device can, -cl-fp32-correctly-rounded-divide-sqrt.
  * Same source and options: the same DevProgram.
  */
-bool dev_program(Device *dev, const char *name, const char *source, const char *options,
-                 DevProgram **out, Err *err);
+bool dev_program(Device *dev, const char *name, const char *source, const char *options, DevProgram **out, Err *err);
 /* Before a program is compiled, this is tried too: what dev_binary gave on such a device.  The bytes are
  * borrowed. */
 bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err *err);
@@ -126,20 +125,19 @@ typedef struct DevArg {
  * Enqueues a kernel; returns without waiting.  `groups` counts work-groups, not items; a count of
  * 0 in any dimension launches nothing.  `what` labels the launch in profiles and messages.
  */
-bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args,
-                const size_t groups[3], const size_t group[3], const char *what, Err *err);
+bool dev_launch(Device *dev, DevKernel *kernel, const DevArg *args, int n_args, const size_t groups[3],
+                const size_t group[3], const char *what, Err *err);
 
 /* Transfers on the work queue.  Reads wait; writes return when `from` may be reused. */
 bool dev_write(Device *dev, DevMem *to, size_t offset, const void *from, size_t bytes, Err *err);
 bool dev_read(Device *dev, DevMem *from, size_t offset, void *to, size_t bytes, Err *err);
 /* `rows` rows of `bytes` each, host and device row lengths given in bytes. */
-bool dev_write_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
-                    size_t host_pitch, size_t bytes, size_t rows, Err *err);
-bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
-                   size_t host_pitch, size_t bytes, size_t rows, Err *err);
+bool dev_write_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from, size_t host_pitch,
+                    size_t bytes, size_t rows, Err *err);
+bool dev_read_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to, size_t host_pitch, size_t bytes,
+                   size_t rows, Err *err);
 bool dev_fill(Device *dev, DevMem *mem, size_t offset, size_t bytes, uint32_t word, Err *err);
-bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_at, size_t bytes,
-              Err *err);
+bool dev_copy(Device *dev, DevMem *from, size_t from_at, DevMem *to, size_t to_at, size_t bytes, Err *err);
 bool dev_finish(Device *dev, Err *err); /* all lanes */
 
 /*
@@ -158,22 +156,22 @@ bool dev_reach(Device *dev, const DevMark *mark, Err *err); /* waits; NULL: does
 void dev_mark_free(Device *dev, DevMark *mark);             /* NULL is allowed */
 /* As dev_write_rows and dev_read_rows, but on the lanes DEV_UPLOAD and DEV_DOWNLOAD, and without
  * waiting: the host's memory is left alone until *done is reached. */
-bool dev_send_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from,
-                   size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err);
-bool dev_fetch_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to,
-                    size_t host_pitch, size_t bytes, size_t rows, DevMark **done, Err *err);
+bool dev_send_rows(Device *dev, DevMem *to, size_t offset, size_t pitch, const void *from, size_t host_pitch,
+                   size_t bytes, size_t rows, DevMark **done, Err *err);
+bool dev_fetch_rows(Device *dev, DevMem *from, size_t offset, size_t pitch, void *to, size_t host_pitch, size_t bytes,
+                    size_t rows, DevMark **done, Err *err);
 
 /* What was enqueued since the last call, in order (profile only); valid until the next call. */
 typedef struct DevEvent {
     const char *what; /* as given to dev_launch; "upload", "download", "fill", "copy" */
     const char *kind; /* "kernel", "upload", "download", "fill", "copy" */
     uint64_t begin_ns, end_ns;
-    uint64_t bytes;   /* transfers */
+    uint64_t bytes; /* transfers */
 } DevEvent;
 bool dev_events(Device *dev, const DevEvent **list, int *n, Err *err);
 /* Counts since dev_open. */
 uint64_t dev_launches(const Device *dev);
-uint64_t dev_waits(const Device *dev);  /* reads, marks and dev_finish: what the host stood still for */
+uint64_t dev_waits(const Device *dev); /* reads, marks and dev_finish: what the host stood still for */
 /* Why kernels are not kept on the disk though they should be, as a sentence; NULL: they are. */
 const char *dev_no_cache(const Device *dev);
 uint64_t dev_builds(const Device *dev); /* programs really compiled, not taken from a cache */

@@ -46,9 +46,8 @@ static bool intact(const char *file, size_t size, const char *key, Header *heade
     }
     memcpy(header, file, sizeof *header);
     size_t rest = size - sizeof *header, key_size = strlen(key);
-    if (memcmp(header->magic, MAGIC, sizeof MAGIC) != 0 || header->key_size != key_size ||
-        key_size > rest || header->binary_size != rest - key_size ||
-        memcmp(file + sizeof *header, key, key_size) != 0) {
+    if (memcmp(header->magic, MAGIC, sizeof MAGIC) != 0 || header->key_size != key_size || key_size > rest ||
+        header->binary_size != rest - key_size || memcmp(file + sizeof *header, key, key_size) != 0) {
         return false;
     }
     char check[DIGEST_TEXT];

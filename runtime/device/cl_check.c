@@ -10,24 +10,23 @@ enum { N = 256, TURNS = 1 << 17 };
 /* In the order of the kernel's results. */
 typedef enum Operation { SUM, PRODUCT, QUOTIENT, ROOT, FUSED, N_OPERATIONS } Operation;
 
-static const char *const WRONG[N_OPERATIONS] = {
-    [SUM] = "sums of f32 are not rounded to the nearest, or not where they are subnormal",
-    [PRODUCT] = "products of f32 are not rounded to the nearest, or not where they are subnormal",
-    [QUOTIENT] = "quotients of f32 are not correctly rounded",
-    [ROOT] = "square roots of f32 are not correctly rounded",
-    [FUSED] = "fma of f32 is not rounded once"};
+static const char *const WRONG[N_OPERATIONS] =
+    {[SUM] = "sums of f32 are not rounded to the nearest, or not where they are subnormal",
+     [PRODUCT] = "products of f32 are not rounded to the nearest, or not where they are subnormal",
+     [QUOTIENT] = "quotients of f32 are not correctly rounded",
+     [ROOT] = "square roots of f32 are not correctly rounded",
+     [FUSED] = "fma of f32 is not rounded once"};
 
-static const char *const TEXT =
-    "#pragma OPENCL FP_CONTRACT OFF\n"
-    "kernel void operations(global const float *a, global float *to, int n)\n{\n"
-    "    const int i = (int)get_global_id(0);\n"
-    "    const float x = a[i], y = a[n + i], z = a[2 * n + i];\n"
-    "    to[i] = x + z;\n    to[n + i] = x * y;\n    to[2 * n + i] = x / y;\n"
-    "    to[3 * n + i] = sqrt(x);\n    to[4 * n + i] = fma(x, y, z);\n}\n"
-    "kernel void turns(global uint *to, int n)\n{\n"
-    "    uint state = to[0];\n"
-    "    for (int i = 0; i < n; i++) {\n        state = state * 1664525u + to[1];\n    }\n"
-    "    to[0] = state;\n}\n";
+static const char *const TEXT = "#pragma OPENCL FP_CONTRACT OFF\n"
+                                "kernel void operations(global const float *a, global float *to, int n)\n{\n"
+                                "    const int i = (int)get_global_id(0);\n"
+                                "    const float x = a[i], y = a[n + i], z = a[2 * n + i];\n"
+                                "    to[i] = x + z;\n    to[n + i] = x * y;\n    to[2 * n + i] = x / y;\n"
+                                "    to[3 * n + i] = sqrt(x);\n    to[4 * n + i] = fma(x, y, z);\n}\n"
+                                "kernel void turns(global uint *to, int n)\n{\n"
+                                "    uint state = to[0];\n"
+                                "    for (int i = 0; i < n; i++) {\n        state = state * 1664525u + to[1];\n    }\n"
+                                "    to[0] = state;\n}\n";
 
 static uint32_t next(uint32_t *state)
 {
@@ -56,15 +55,20 @@ static void make_numbers(float *a)
 
 static float expected(Operation operation, float x, float y, float z)
 {
-    return operation == SUM ? x + z : operation == PRODUCT ? x * y : operation == QUOTIENT ? x / y
-           : operation == ROOT ? sqrtf(x) : fmaf(x, y, z);
+    return operation == SUM        ? x + z
+           : operation == PRODUCT  ? x * y
+           : operation == QUOTIENT ? x / y
+           : operation == ROOT     ? sqrtf(x)
+                                   : fmaf(x, y, z);
 }
 
 static bool wrong(Device *dev, const char *what, Err *err)
 {
-    return err_set(err, CODE_DEVICE, "the device '%s' cannot give the same bits as others: %s; choose another with "
+    return err_set(err, CODE_DEVICE,
+                   "the device '%s' cannot give the same bits as others: %s; choose another with "
                    "--device (pipec devices lists them), or run on it nevertheless with PIPEC_ANY_DEVICE=1 in the "
-                   "environment", dev_info(dev)->name, what);
+                   "environment",
+                   dev_info(dev)->name, what);
 }
 
 static bool operations_are_right(Device *dev, const float *a, const float *got, Err *err)
@@ -97,11 +101,11 @@ static bool try(Device *dev, DevMem *mem, float *a, Err *err)
     uint32_t state[2] = {1, 1013904223u};
     const size_t bytes = N * N_OPERATIONS * sizeof(float);
     make_numbers(a);
-    bool ok = dev_program(dev, "check", TEXT, "", &program, err) && dev_kernel(program, "operations", &operations, err) &&
-              dev_kernel(program, "turns", &turns, err) && dev_alloc(dev, bytes, &to, err) &&
-              dev_write(dev, mem, 0, a, 3 * N * sizeof(float), err) &&
-              dev_launch(dev, operations, (DevArg[]){dev_mem(mem), dev_mem(to), dev_int(N)}, 3, (size_t[]){N / 64, 1, 1},
-                         (size_t[]){64, 1, 1}, "check", err) &&
+    bool ok = dev_program(dev, "check", TEXT, "", &program, err) &&
+              dev_kernel(program, "operations", &operations, err) && dev_kernel(program, "turns", &turns, err) &&
+              dev_alloc(dev, bytes, &to, err) && dev_write(dev, mem, 0, a, 3 * N * sizeof(float), err) &&
+              dev_launch(dev, operations, (DevArg[]){dev_mem(mem), dev_mem(to), dev_int(N)}, 3,
+                         (size_t[]){N / 64, 1, 1}, (size_t[]){64, 1, 1}, "check", err) &&
               dev_read(dev, to, 0, a + 3 * N, bytes, err) && operations_are_right(dev, a, a + 3 * N, err) &&
               dev_write(dev, to, 0, state, sizeof state, err) &&
               dev_launch(dev, turns, (DevArg[]){dev_mem(to), dev_int(TURNS)}, 2, (size_t[]){1, 1, 1},

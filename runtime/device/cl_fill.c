@@ -6,13 +6,12 @@
 
 enum { GROUP = 256, GROUPS_A_UNIT = 8 };
 
-static const char TEXT[] =
-    "kernel void fill(global uint *to, ulong at, ulong words, uint word)\n"
-    "{\n"
-    "    for (ulong i = get_global_id(0); i < words; i += get_global_size(0)) {\n"
-    "        to[at + i] = word;\n"
-    "    }\n"
-    "}\n";
+static const char TEXT[] = "kernel void fill(global uint *to, ulong at, ulong words, uint word)\n"
+                           "{\n"
+                           "    for (ulong i = get_global_id(0); i < words; i += get_global_size(0)) {\n"
+                           "        to[at + i] = word;\n"
+                           "    }\n"
+                           "}\n";
 
 bool cl_fill_words(Device *dev, DevMem *mem, size_t offset, size_t words, uint32_t word, Err *err)
 {
@@ -22,7 +21,6 @@ bool cl_fill_words(Device *dev, DevMem *mem, size_t offset, size_t words, uint32
     const DevArg args[] = {dev_mem(mem), dev_ulong(offset / 4), dev_ulong(words), dev_uint(word)};
     DevProgram *program;
     DevKernel *kernel;
-    return dev_program(dev, "fill", TEXT, NULL, &program, err) &&
-           dev_kernel(program, "fill", &kernel, err) &&
+    return dev_program(dev, "fill", TEXT, NULL, &program, err) && dev_kernel(program, "fill", &kernel, err) &&
            dev_launch(dev, kernel, args, 4, groups, group, "fill", err);
 }

@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_PLATFORMS = 16,
-    MAX_DEVICES = 64
-};
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
 
 static bool no_memory(Err *err)
 {
@@ -70,8 +67,8 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info->fp64 = doubles && !getenv("PIPEC_SOFT_DOUBLE");
     info->fma = (singles & CL_FP_FMA) != 0;
     info->promises = doubles && (singles & needed) == needed;
-    info->wide_atomics = has_extension(id, "cl_khr_int64_base_atomics") &&
-                         has_extension(id, "cl_khr_int64_extended_atomics");
+    info->wide_atomics =
+        has_extension(id, "cl_khr_int64_base_atomics") && has_extension(id, "cl_khr_int64_extended_atomics");
     info->memory = cl_device_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     info->max_alloc = cl_device_ulong(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     info->local = cl_device_ulong(id, CL_DEVICE_LOCAL_MEM_SIZE);

@@ -19,8 +19,7 @@ uint64_t cl_limits_all(const DeviceInfo *info, uint64_t limit)
     return limit && limit < own ? limit : own;
 }
 
-bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uint64_t bytes,
-                      Err *err)
+bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uint64_t bytes, Err *err)
 {
     char need[32], have[32], most[32];
     uint64_t all = cl_limits_all(info, limit);
@@ -29,10 +28,9 @@ bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uin
     cl_size_text(have, held);
     cl_size_text(most, all);
     if (bytes > all || held > all - bytes) {
-        return err_set(err, CODE_MEMORY,
-                       "%s of device memory are needed beside %s in use, but %s '%s' %s %s%s", need,
-                       have, limited ? "the limit for" : "the device", info->name,
-                       limited ? "is" : "offers", most, limited ? " (--memory)" : "");
+        return err_set(err, CODE_MEMORY, "%s of device memory are needed beside %s in use, but %s '%s' %s %s%s", need,
+                       have, limited ? "the limit for" : "the device", info->name, limited ? "is" : "offers", most,
+                       limited ? " (--memory)" : "");
     }
     if (bytes > info->max_alloc) {
         cl_size_text(most, info->max_alloc);
@@ -48,8 +46,8 @@ bool cl_limits_launch(const DeviceInfo *info, const ClLaunch *launch, Err *err)
 {
     const char *kernel = launch->kernel, *what = launch->what;
     if (launch->takes != launch->given) {
-        return err_set(err, CODE_DEVICE, "kernel '%s' of '%s' takes %d arguments, but is given %d",
-                       kernel, what, launch->takes, launch->given);
+        return err_set(err, CODE_DEVICE, "kernel '%s' of '%s' takes %d arguments, but is given %d", kernel, what,
+                       launch->takes, launch->given);
     }
     if (launch->local > info->local) {
         return err_set(err, CODE_DEVICE,
@@ -65,4 +63,3 @@ bool cl_limits_launch(const DeviceInfo *info, const ClLaunch *launch, Err *err)
     }
     return true;
 }
-

@@ -7,8 +7,7 @@
 /* Bytes that may be held in all: the limit (0: none), or what the device offers. */
 uint64_t cl_limits_all(const DeviceInfo *info, uint64_t limit);
 /* True when `bytes` more fit beside `held`, under `limit` (0: none) and the device's own. */
-bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uint64_t bytes,
-                      Err *err);
+bool cl_limits_memory(const DeviceInfo *info, uint64_t limit, uint64_t held, uint64_t bytes, Err *err);
 
 typedef struct ClLaunch {
     const char *kernel, *what;
@@ -18,6 +17,5 @@ typedef struct ClLaunch {
 } ClLaunch;
 
 bool cl_limits_launch(const DeviceInfo *info, const ClLaunch *launch, Err *err);
-
 
 #endif

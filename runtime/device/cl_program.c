@@ -25,18 +25,16 @@ void cl_free_program(DevProgram *program)
     free(program);
 }
 
-static bool build_failure(Device *dev, cl_program program, cl_int status, const char *name,
-                          const char *source, Err *err)
+static bool build_failure(Device *dev, cl_program program, cl_int status, const char *name, const char *source,
+                          Err *err)
 {
     size_t size = 0;
     char *log = NULL;
-    if (clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) ==
-            CL_SUCCESS &&
+    if (clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) == CL_SUCCESS &&
         (log = calloc(1, size + 1))) {
         (void)clGetProgramBuildInfo(program, dev->id, CL_PROGRAM_BUILD_LOG, size, log, NULL);
     }
-    cl_source_failed(&dev->info, dev->dump, name, source, log ? log : "", cl_code(status)->name,
-                     err);
+    cl_source_failed(&dev->info, dev->dump, name, source, log ? log : "", cl_code(status)->name, err);
     free(log);
     return false;
 }
@@ -46,8 +44,7 @@ static cl_program from_bytes(Device *dev, const void *binary, size_t size, const
 {
     cl_int status = CL_SUCCESS, loaded = CL_SUCCESS;
     const unsigned char *at = binary;
-    cl_program program =
-        clCreateProgramWithBinary(dev->context, 1, &dev->id, &size, &at, &loaded, &status);
+    cl_program program = clCreateProgramWithBinary(dev->context, 1, &dev->id, &size, &at, &loaded, &status);
     if (!program || status != CL_SUCCESS || loaded != CL_SUCCESS ||
         clBuildProgram(program, 1, &dev->id, options, NULL, NULL) != CL_SUCCESS) {
         if (program) {
@@ -85,13 +82,11 @@ static cl_program from_binary(Device *dev, const char *key, const char *options)
 static void *binary_of(cl_program program, size_t *size)
 {
     *size = 0;
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) != CL_SUCCESS ||
-        *size == 0) {
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof *size, size, NULL) != CL_SUCCESS || *size == 0) {
         return NULL;
     }
     unsigned char *binary = malloc(*size);
-    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) !=
-                      CL_SUCCESS) {
+    if (binary && clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) != CL_SUCCESS) {
         free(binary);
         return NULL;
     }
@@ -140,8 +135,8 @@ bool dev_binary(Device *dev, int i, char key[DIGEST_TEXT], void **bytes, size_t 
     return *bytes != NULL;
 }
 
-static bool from_source(Device *dev, const char *name, const char *source, const char *options,
-                        const char *key, cl_program *out, Err *err)
+static bool from_source(Device *dev, const char *name, const char *source, const char *options, const char *key,
+                        cl_program *out, Err *err)
 {
     cl_int status;
     const char *texts[] = {dev->head, "#line 1\n", source};
@@ -206,18 +201,15 @@ static void end_building(Device *dev, DevProgram *program, bool ok)
     }
 }
 
-static bool build(Device *dev, const char *name, const char *source, const char *options,
-                  DevProgram *program, Err *err)
+static bool build(Device *dev, const char *name, const char *source, const char *options, DevProgram *program, Err *err)
 {
     program->program = from_binary(dev, program->key, options);
-    bool ok = program->program ||
-              from_source(dev, name, source, options, program->key, &program->program, err);
+    bool ok = program->program || from_source(dev, name, source, options, program->key, &program->program, err);
     end_building(dev, program, ok);
     return ok;
 }
 
-bool dev_program(Device *dev, const char *name, const char *source, const char *options,
-                 DevProgram **out, Err *err)
+bool dev_program(Device *dev, const char *name, const char *source, const char *options, DevProgram **out, Err *err)
 {
     char all[1000], *text;
     snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
@@ -249,13 +241,12 @@ static cl_int make_kernel(Device *dev, DevKernel *kernel)
     cl_int status;
     kernel->kernel = clCreateKernel(kernel->program->program, kernel->name, &status);
     if (status == CL_SUCCESS &&
-        (status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args,
-                                  &kernel->n_args, NULL)) == CL_SUCCESS &&
-        (status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE,
-                                           sizeof kernel->max_group, &kernel->max_group, NULL)) ==
-            CL_SUCCESS) {
-        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE,
-                                          sizeof kernel->local, &kernel->local, NULL);
+        (status = clGetKernelInfo(kernel->kernel, CL_KERNEL_NUM_ARGS, sizeof kernel->n_args, &kernel->n_args, NULL)) ==
+            CL_SUCCESS &&
+        (status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof kernel->max_group,
+                                           &kernel->max_group, NULL)) == CL_SUCCESS) {
+        status = clGetKernelWorkGroupInfo(kernel->kernel, dev->id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof kernel->local,
+                                          &kernel->local, NULL);
     }
     if (!cl_setup_knows_kernels(&dev->info)) {
         kernel->max_group = dev->info.max_group;

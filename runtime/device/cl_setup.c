@@ -36,8 +36,7 @@ static void remove_tree(const char *path)
         char inner[PATH_SIZE];
         struct stat status;
         int n = snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
-        if (n >= (int)sizeof inner || strcmp(entry->d_name, ".") == 0 ||
-            strcmp(entry->d_name, "..") == 0) {
+        if (n >= (int)sizeof inner || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
             continue;
         }
         if (lstat(inner, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -84,8 +83,7 @@ static bool usable(const char *path)
 /* Where PoCL would put its kernels. */
 static void pocl_cache(char *path, size_t size)
 {
-    const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
+    const char *own = getenv("POCL_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     if (own) {
         snprintf(path, size, "%s", own);
     } else if (xdg && xdg[0]) {
@@ -125,8 +123,7 @@ static void prepare(void)
     if (!temp || !usable(temp)) {
         temp = "/tmp";
     }
-    if (snprintf(private_cache, sizeof private_cache, "%s/pipec-pocl-XXXXXX", temp) >=
-            (int)sizeof private_cache ||
+    if (snprintf(private_cache, sizeof private_cache, "%s/pipec-pocl-XXXXXX", temp) >= (int)sizeof private_cache ||
         !mkdtemp(private_cache)) {
         return;
     }

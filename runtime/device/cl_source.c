@@ -39,8 +39,7 @@ static void shorten(const char *log, char text[LOG_CHARS + 1])
     }
 }
 
-bool cl_source_text(const char *load, const char *dump, const char *name, const char *source,
-                    char **text, Err *err)
+bool cl_source_text(const char *load, const char *dump, const char *name, const char *source, char **text, Err *err)
 {
     char path[PATH_SIZE];
     size_t size;
@@ -63,12 +62,10 @@ bool cl_source_text(const char *load, const char *dump, const char *name, const 
 char *cl_source_key(const DeviceInfo *info, const char *source, const char *options)
 {
     static const char *const format = "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n%s\n%s";
-    int n = snprintf(NULL, 0, format, info->platform, info->name, info->version, info->driver,
-                     options, source);
+    int n = snprintf(NULL, 0, format, info->platform, info->name, info->version, info->driver, options, source);
     char *key = malloc((size_t)n + 1);
     if (key) {
-        snprintf(key, (size_t)n + 1, format, info->platform, info->name, info->version,
-                 info->driver, options, source);
+        snprintf(key, (size_t)n + 1, format, info->platform, info->name, info->version, info->driver, options, source);
     }
     return key;
 }
@@ -90,17 +87,15 @@ static bool write_temporary(const char *name, const char *source, char *path, si
     return close(fd) == 0 && written;
 }
 
-bool cl_source_failed(const DeviceInfo *info, const char *dump, const char *name,
-                      const char *source, const char *log, const char *status, Err *err)
+bool cl_source_failed(const DeviceInfo *info, const char *dump, const char *name, const char *source, const char *log,
+                      const char *status, Err *err)
 {
     char path[PATH_SIZE], text[LOG_CHARS + 1];
     Err ignored = {0};
     path_of(dump, name, path, sizeof path);
-    bool written = dump[0] ? file_write(path, source, strlen(source), &ignored)
-                           : write_temporary(name, source, path, sizeof path);
+    bool written =
+        dump[0] ? file_write(path, source, strlen(source), &ignored) : write_temporary(name, source, path, sizeof path);
     shorten(log, text);
-    return err_set(err, CODE_DEVICE,
-                   "the device '%s' could not compile kernel '%s' (%s); its source %s %s:\n%s",
-                   info->name, name, status, written ? "is in" : "could not be written to", path,
-                   text);
+    return err_set(err, CODE_DEVICE, "the device '%s' could not compile kernel '%s' (%s); its source %s %s:\n%s",
+                   info->name, name, status, written ? "is in" : "could not be written to", path, text);
 }

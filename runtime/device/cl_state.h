@@ -89,8 +89,8 @@ struct Device {
 #define UNLESS_LOST(dev, call) ((void)((dev)->lost || (call) != CL_SUCCESS))
 
 /* Turns a failed call into a sentence.  `where` completes it: "in kernel 'blurred'"; may be empty. */
-__attribute__((format(printf, 5, 6))) bool cl_fail(Device *dev, cl_int status, const char *call,
-                                                   Err *err, const char *where, ...);
+__attribute__((format(printf, 5, 6))) bool cl_fail(Device *dev, cl_int status, const char *call, Err *err,
+                                                   const char *where, ...);
 bool cl_no_host_memory(Err *err, const char *what);
 void cl_free_program(DevProgram *program);
 

@@ -62,9 +62,10 @@ static size_t name_length(const char *at)
 static size_t number_length(const char *at)
 {
     size_t n = 0;
-    while (isalnum((unsigned char)at[n]) || at[n] == '.' || at[n] == '_' ||
-           (n > 0 && (at[n] == '+' || at[n] == '-') && strchr("pP", at[n - 1])) ||
-           (n > 0 && (at[n] == '+' || at[n] == '-') && strchr("eE", at[n - 1]) && tolower((unsigned char)at[1]) != 'x')) {
+    while (
+        isalnum((unsigned char)at[n]) || at[n] == '.' || at[n] == '_' ||
+        (n > 0 && (at[n] == '+' || at[n] == '-') && strchr("pP", at[n - 1])) ||
+        (n > 0 && (at[n] == '+' || at[n] == '-') && strchr("eE", at[n - 1]) && tolower((unsigned char)at[1]) != 'x')) {
         n++;
     }
     return n;
@@ -410,8 +411,8 @@ static Token *expand_list(Reader *r, Token *list)
 static const struct {
     const char *sign;
     int rank;
-} OPERATORS[] = {{"||", 1}, {"&&", 2}, {"|", 3}, {"^", 4}, {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7}, {">", 7},
-                 {"<=", 7}, {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9}, {"*", 10}, {"/", 10}, {"%", 10}};
+} OPERATORS[] = {{"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7},  {">", 7},
+                 {"<=", 7}, {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
 
 static int rank_of(const Token *t)
 {
@@ -444,7 +445,9 @@ static long long applied(const char *sign, long long a, long long b)
         return sign[0] == '^'   ? (a ^ b)
                : sign[0] == '=' ? a == b
                : sign[0] == '!' ? a != b
-                                : (long long)(sign[0] == '+' ? ua + ub : sign[0] == '-' ? ua - ub : ua * ub);
+                                : (long long)(sign[0] == '+'   ? ua + ub
+                                              : sign[0] == '-' ? ua - ub
+                                                               : ua * ub);
     }
 }
 

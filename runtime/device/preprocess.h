@@ -19,8 +19,8 @@ typedef struct Hidden Hidden; /* macros that a token came from, which it does no
 
 typedef struct Token {
     TokenKind kind;
-    bool first;         /* of its line */
-    bool spaced;        /* there is space in front of it */
+    bool first;  /* of its line */
+    bool spaced; /* there is space in front of it */
     const char *text;
     const char *pragma; /* lines that stood in front of it; NULL: none */
     Hidden *hidden;

@@ -87,8 +87,7 @@ static bool find_kernel(Device *dev, const char *name, DevKernel **kernel, Err *
 {
     char text[sizeof TEXT + 120];
     DevProgram *program;
-    snprintf(text, sizeof text, "#define STEPS %d\n#define GROUP %d\n#define READS %d\n%s", STEPS, GROUP,
-             READS, TEXT);
+    snprintf(text, sizeof text, "#define STEPS %d\n#define GROUP %d\n#define READS %d\n%s", STEPS, GROUP, READS, TEXT);
     return dev_program(dev, "probe", text, "", &program, err) && dev_kernel(program, name, kernel, err);
 }
 
@@ -99,8 +98,7 @@ static bool launch(Device *dev, DevKernel *kernel, DevMem *out, int n_args, size
     return dev_launch(dev, kernel, args, n_args, all, group, "probe", err);
 }
 
-static bool runs(Device *dev, DevMem *out, const char *name, int n_args, size_t groups, double *best,
-                 Err *err)
+static bool runs(Device *dev, DevMem *out, const char *name, int n_args, size_t groups, double *best, Err *err)
 {
     DevKernel *kernel;
     double took;

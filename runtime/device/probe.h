@@ -5,9 +5,9 @@
 #include "cl.h"
 
 typedef struct Probe {
-    double copy_gb;   /* 10^9 bytes a second that a copy moves, read and written */
-    double giga_ops;  /* 10^9 float operations a second */
-    double local_gb;  /* 10^9 bytes a second that are read from local memory */
+    double copy_gb;  /* 10^9 bytes a second that a copy moves, read and written */
+    double giga_ops; /* 10^9 float operations a second */
+    double local_gb; /* 10^9 bytes a second that are read from local memory */
 } Probe;
 
 /* The device was opened with `profile`. */

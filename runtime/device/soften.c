@@ -221,8 +221,10 @@ static bool softened_in(Arena *arena, const char *name, const char *source, cons
     s->arena = arena;
     s->fma = fma;
     if (setjmp(s->fault.jump) != 0) {
-        return err_set(err, CODE_DEVICE, "the text of kernel '%s' cannot be put into integer arithmetic, which a device "
-                       "without double precision needs: %s", name, s->fault.why);
+        return err_set(err, CODE_DEVICE,
+                       "the text of kernel '%s' cannot be put into integer arithmetic, which a device "
+                       "without double precision needs: %s",
+                       name, s->fault.why);
     }
     *out = strdup(softened(s, source, options));
     return *out != NULL || err_set(err, CODE_MEMORY, "out of host memory for the text of kernel '%s'", name);

@@ -14,20 +14,20 @@ static const struct Operator {
     const char *sign, *soft;
     int rank;
     bool compares;
-} OPERATORS[] = {
-    {"||", NULL, 3, true}, {"&&", NULL, 4, true}, {"|", NULL, 5, false}, {"^", NULL, 6, false}, {"&", NULL, 7, false},
-    {"==", "eq", 8, true}, {"!=", "ne", 8, true}, {"<", "lt", 9, true}, {">", "gt", 9, true}, {"<=", "le", 9, true},
-    {">=", "ge", 9, true}, {"<<", NULL, 10, false}, {">>", NULL, 10, false}, {"+", "add", 11, false},
-    {"-", "sub", 11, false}, {"*", "mul", 12, false}, {"/", "div", 12, false}, {"%", NULL, 12, false}};
+} OPERATORS[] = {{"||", NULL, 3, true},   {"&&", NULL, 4, true},   {"|", NULL, 5, false},   {"^", NULL, 6, false},
+                 {"&", NULL, 7, false},   {"==", "eq", 8, true},   {"!=", "ne", 8, true},   {"<", "lt", 9, true},
+                 {">", "gt", 9, true},    {"<=", "le", 9, true},   {">=", "ge", 9, true},   {"<<", NULL, 10, false},
+                 {">>", NULL, 10, false}, {"+", "add", 11, false}, {"-", "sub", 11, false}, {"*", "mul", 12, false},
+                 {"/", "div", 12, false}, {"%", NULL, 12, false}};
 
 /* Built-in functions of doubles.  `decides`: the result is true or not. */
 static const struct {
     const char *name;
     bool decides;
-} BUILT_IN[] = {{"fabs", false}, {"fma", false}, {"sqrt", false}, {"floor", false}, {"ceil", false}, {"rint", false},
-                {"trunc", false}, {"round", false}, {"fmin", false}, {"fmax", false}, {"min", false}, {"max", false},
-                {"clamp", false}, {"copysign", false}, {"isnan", true}, {"isinf", true}, {"isfinite", true},
-                {"signbit", true}};
+} BUILT_IN[] = {{"fabs", false}, {"fma", false},     {"sqrt", false},  {"floor", false},    {"ceil", false},
+                {"rint", false}, {"trunc", false},   {"round", false}, {"fmin", false},     {"fmax", false},
+                {"min", false},  {"max", false},     {"clamp", false}, {"copysign", false}, {"isnan", true},
+                {"isinf", true}, {"isfinite", true}, {"signbit", true}};
 
 typedef Vec(Value) Values;
 
@@ -400,8 +400,8 @@ static const Type *element_of(const Type *type)
 static Value stepped(Softener *s, Value v, bool up, const char *format)
 {
     const char *text = soften_is_double(v.type) ? arena_printf(s->arena, "soft_%s_to(&%s, %s)", up ? "add" : "sub",
-                                                        at_rank(s, v, RANK_UNARY), number(s, 1, "", DOUBLE).text)
-                                         : arena_printf(s->arena, format, at_rank(s, v, RANK_UNARY));
+                                                               at_rank(s, v, RANK_UNARY), number(s, 1, "", DOUBLE).text)
+                                                : arena_printf(s->arena, format, at_rank(s, v, RANK_UNARY));
     return value(text, v.type, RANK_UNARY);
 }
 
@@ -477,7 +477,8 @@ static Value read_unary(Softener *s)
         v = read_unary(s);
     } else if (soften_accept(s, "!")) {
         v = read_unary(s);
-        v = value(arena_printf(s->arena, soften_is_double(v.type) ? "!soft_true(%s)" : "!%s", at_rank(s, v, RANK_UNARY)),
+        v = value(arena_printf(s->arena, soften_is_double(v.type) ? "!soft_true(%s)" : "!%s",
+                               at_rank(s, v, RANK_UNARY)),
                   soften_scalar(INT), RANK_UNARY);
     } else if (soften_accept(s, "~") || soften_accept(s, "&") || soften_accept(s, "*")) {
         v = read_unary(s);
@@ -519,11 +520,14 @@ static Value applied(Softener *s, const struct Operator *op, Value a, Value b)
         b.text = soften_condition(s, b);
     }
     const bool shifts = op->rank == 10;
-    const Type *type = op->compares && a.type->lanes == 1 ? soften_scalar(INT) : shifts ? a.type : common_type(a.type, b.type);
+    const Type *type = op->compares && a.type->lanes == 1 ? soften_scalar(INT)
+                       : shifts                           ? a.type
+                                                          : common_type(a.type, b.type);
     if (op->sign[0] == '-' && a.type->form == FORM_POINTER && b.type->form == FORM_POINTER) {
         type = soften_scalar(LONG);
     }
-    const char *text = arena_printf(s->arena, "%s %s %s", at_rank(s, a, op->rank), op->sign, at_rank(s, b, op->rank + 1));
+    const char *text =
+        arena_printf(s->arena, "%s %s %s", at_rank(s, a, op->rank), op->sign, at_rank(s, b, op->rank + 1));
     return value(text, type, op->rank);
 }
 
@@ -617,9 +621,9 @@ Value soften_expression(Softener *s)
 /* The type of part `i` in braces. */
 static const Type *part_of(const Type *type, int i)
 {
-    return type->form == FORM_POINTER                            ? type->to
+    return type->form == FORM_POINTER                         ? type->to
            : type->form == FORM_RECORD && i < type->fields->n ? type->fields->at[i].type
-                                                                 : type;
+                                                              : type;
 }
 
 static const char *read_braces(Softener *s, const Type *type)

@@ -17,14 +17,12 @@ typedef Vec(Field) Fields;
 
 typedef enum Form { FORM_NUMBER, FORM_RECORD, FORM_POINTER, FORM_FUNCTION } Form;
 
-typedef enum Scalar {
-    VOID, BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, FLOAT, DOUBLE
-} Scalar;
+typedef enum Scalar { VOID, BOOL, CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, FLOAT, DOUBLE } Scalar;
 
 struct Type {
     Form form;
-    Scalar scalar; /* of a number */
-    int lanes;     /* of a vector, else 1 */
+    Scalar scalar;        /* of a number */
+    int lanes;            /* of a vector, else 1 */
     const Type *to;       /* pointers and arrays: of an element; functions: of the result */
     const Fields *fields; /* of a record, parameters of a function */
 };
@@ -44,9 +42,9 @@ typedef struct Softener {
     Arena *arena;
     TextFault fault;
     Token *at;
-    Fields names;   /* variables and functions in scope, the latest last */
-    Fields types;   /* typedefs */
-    Fields records; /* tags */
+    Fields names;       /* variables and functions in scope, the latest last */
+    Fields types;       /* typedefs */
+    Fields records;     /* tags */
     const Type *result; /* of the function that is read */
     bool fma;           /* the device's own, of f32 */
     int nested;

@@ -12,12 +12,12 @@ enum { N_SCALARS = sizeof SCALARS / sizeof *SCALARS };
 static const struct {
     const char *name;
     Scalar scalar;
-} OTHER_NAMES[] = {{"size_t", ULONG}, {"ptrdiff_t", LONG}, {"intptr_t", LONG}, {"uintptr_t", ULONG},
-                   {"unsigned", UINT}, {"signed", INT}};
+} OTHER_NAMES[] = {{"size_t", ULONG},    {"ptrdiff_t", LONG}, {"intptr_t", LONG},
+                   {"uintptr_t", ULONG}, {"unsigned", UINT},  {"signed", INT}};
 
-static const char *const QUALIFIERS[] = {
-    "const",  "volatile", "restrict", "static", "inline",     "extern",   "typedef",   "kernel", "__kernel", "global",
-    "__global", "local", "__local",  "constant", "__constant", "private", "__private", "__attribute__"};
+static const char *const QUALIFIERS[] = {"const",   "volatile", "restrict",   "static",  "inline",    "extern",
+                                         "typedef", "kernel",   "__kernel",   "global",  "__global",  "local",
+                                         "__local", "constant", "__constant", "private", "__private", "__attribute__"};
 
 bool soften_accept(Softener *s, const char *text)
 {
@@ -37,10 +37,10 @@ void soften_expect(Softener *s, const char *text)
 
 const Type *soften_scalar(Scalar scalar)
 {
-#define TYPE_OF(SCALAR) [SCALAR] = {.form = FORM_NUMBER, .scalar = (SCALAR), .lanes = 1}
-    static const Type TYPES[N_SCALARS] = {TYPE_OF(VOID), TYPE_OF(BOOL), TYPE_OF(CHAR), TYPE_OF(UCHAR),
-                                          TYPE_OF(SHORT), TYPE_OF(USHORT), TYPE_OF(INT), TYPE_OF(UINT),
-                                          TYPE_OF(LONG), TYPE_OF(ULONG), TYPE_OF(FLOAT), TYPE_OF(DOUBLE)};
+#define TYPE_OF(SCALAR) [SCALAR] = {.form = FORM_NUMBER, .scalar = (SCALAR), .lanes = 1 }
+    static const Type TYPES[N_SCALARS] = {TYPE_OF(VOID),  TYPE_OF(BOOL),   TYPE_OF(CHAR),  TYPE_OF(UCHAR),
+                                          TYPE_OF(SHORT), TYPE_OF(USHORT), TYPE_OF(INT),   TYPE_OF(UINT),
+                                          TYPE_OF(LONG),  TYPE_OF(ULONG),  TYPE_OF(FLOAT), TYPE_OF(DOUBLE)};
     return &TYPES[scalar];
 }
 

@@ -12,7 +12,7 @@ typedef struct Block {
 struct Staging {
     Device *dev;
     Block up[STAGING_BLOCKS], down[STAGING_BLOCKS];
-    int next; /* of up */
+    int next;     /* of up */
     int first, n; /* of down: those under way */
 };
 
@@ -90,8 +90,8 @@ bool staging_send(Staging *s, const StagingRows *to, Err *err)
 {
     Block *block = &s->up[s->next];
     s->next = (s->next + 1) % STAGING_BLOCKS;
-    return dev_send_rows(s->dev, to->mem, to->offset, to->pitch, block->at, to->line, to->line,
-                         to->rows, &block->busy, err);
+    return dev_send_rows(s->dev, to->mem, to->offset, to->pitch, block->at, to->line, to->line, to->rows, &block->busy,
+                         err);
 }
 
 bool staging_is_full(const Staging *s)
@@ -104,8 +104,8 @@ bool staging_fetch(Staging *s, const StagingRows *from, Err *err)
     Block *block = &s->down[(s->first + s->n) % STAGING_BLOCKS];
     TRY(make_ready(s, block, from->line * from->rows, err));
     s->n++;
-    return dev_fetch_rows(s->dev, from->mem, from->offset, from->pitch, block->at, from->line,
-                          from->line, from->rows, &block->busy, err);
+    return dev_fetch_rows(s->dev, from->mem, from->offset, from->pitch, block->at, from->line, from->line, from->rows,
+                          &block->busy, err);
 }
 
 bool staging_take(Staging *s, char **at, Err *err)

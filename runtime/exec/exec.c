@@ -77,10 +77,9 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->programs = calloc(steps, sizeof *exec->programs);
         exec->ends = calloc(steps, sizeof *exec->ends);
     }
-    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place ||
-        !exec->scratch || !exec->values || !exec->packed || !exec->packed_there || !exec->args || !exec->counts ||
-        !exec->ids || !exec->tables ||
-        !exec->programs || !exec->ends) {
+    if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place || !exec->scratch ||
+        !exec->values || !exec->packed || !exec->packed_there || !exec->args || !exec->counts || !exec->ids ||
+        !exec->tables || !exec->programs || !exec->ends) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
     }
@@ -171,8 +170,7 @@ void exec_free(Exec *exec)
 
 static bool bound_already(const Exec *exec, const ExecInput *inputs, const double *params)
 {
-    bool same = exec->plan &&
-                memcmp(params, exec->params, sizeof *params * (size_t)exec->program->n_params) == 0;
+    bool same = exec->plan && memcmp(params, exec->params, sizeof *params * (size_t)exec->program->n_params) == 0;
     for (int i = 0; same && i < exec->program->n_inputs; i++) {
         const ExecInput *a = &inputs[i], *b = &exec->bound[i];
         same = a->elem == b->elem && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
@@ -211,8 +209,7 @@ bool exec_slice(Exec *exec, uint64_t offset, uint64_t bytes, DevMem **out, Err *
     if (bytes == 0) {
         return true; /* nothing may touch it */
     }
-    return dev_slice(exec->dev, exec->arenas[offset / piece], (size_t)(offset % piece),
-                     (size_t)bytes, out, err);
+    return dev_slice(exec->dev, exec->arenas[offset / piece], (size_t)(offset % piece), (size_t)bytes, out, err);
 }
 
 static bool slice_all(Exec *exec, Err *err)
@@ -222,12 +219,10 @@ static bool slice_all(Exec *exec, Err *err)
     TRY(exec_slice(exec, plan->values_at, bytes, &exec->values_mem, err));
     memset(exec->packed_there, 0, (size_t)exec->program->n_steps * sizeof *exec->packed_there);
     for (int i = 0; !plan->parts && i < exec->program->n_buffers; i++) {
-        TRY(exec_slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i],
-                       err));
+        TRY(exec_slice(exec, plan->buffers[i].offset, plan->buffers[i].bytes, &exec->planned[i], err));
     }
     for (int s = 0; !plan->parts && s < exec->program->n_steps; s++) {
-        TRY(exec_slice(exec, plan->steps[s].scratch_at, plan->steps[s].scratch, &exec->scratch[s],
-                       err));
+        TRY(exec_slice(exec, plan->steps[s].scratch_at, plan->steps[s].scratch, &exec->scratch[s], err));
     }
     return true;
 }
@@ -326,18 +321,17 @@ bool exec_keeps(const Exec *exec, int input)
     const ExecBuffer *own = &plan->buffers[buffer];
     bool keeps = true;
     for (int i = 0; i < exec->program->n_buffers; i++) {
-        keeps = keeps && (i == buffer || apart(own->offset, own->bytes, plan->buffers[i].offset,
-                                               plan->buffers[i].bytes));
+        keeps =
+            keeps && (i == buffer || apart(own->offset, own->bytes, plan->buffers[i].offset, plan->buffers[i].bytes));
     }
     for (int s = 0; s < exec->program->n_steps; s++) {
-        keeps = keeps &&
-                apart(own->offset, own->bytes, plan->steps[s].scratch_at, plan->steps[s].scratch);
+        keeps = keeps && apart(own->offset, own->bytes, plan->steps[s].scratch_at, plan->steps[s].scratch);
     }
     return keeps;
 }
 
-bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
-                  size_t pitch, void *to, Err *err)
+bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from, size_t pitch, void *to,
+                  Err *err)
 {
     Elem have = exec->bound[input].elem, want = exec->plan->inputs[input].elem;
     size_t width = (size_t)exec->bound[input].extent[0], bytes = width * elem_size(want), bad;
@@ -347,15 +341,14 @@ bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const 
             return err_set(err, CODE_FILES,
                            "'%s' has the value %g in column %zu of row %lld, which "
                            "is no %s",
-                           exec->program->inputs[input].name, convert_get(have, line, bad), bad,
-                           (long long)(row + y), elem_name(want));
+                           exec->program->inputs[input].name, convert_get(have, line, bad), bad, (long long)(row + y),
+                           elem_name(want));
         }
     }
     return true;
 }
 
-static bool upload_rows(Exec *exec, int input, int64_t first, int64_t rows, const void *from,
-                        size_t pitch, Err *err)
+static bool upload_rows(Exec *exec, int input, int64_t first, int64_t rows, const void *from, size_t pitch, Err *err)
 {
     const ProgInput *in = &exec->program->inputs[input];
     const ExecGrid *g = &exec->plan->grids[exec->program->buffers[in->buffer].grid];
@@ -363,28 +356,24 @@ static bool upload_rows(Exec *exec, int input, int64_t first, int64_t rows, cons
     size_t stored = (size_t)g->pitch * size;
     if (in->count >= 0) {
         for (int64_t y = 0; y < rows; y++) {
-            exec->counts[input] =
-                convert_max(exec->plan->inputs[input].elem, (const char *)from + (size_t)y * pitch,
-                            width, exec->counts[input]);
+            exec->counts[input] = convert_max(exec->plan->inputs[input].elem, (const char *)from + (size_t)y * pitch,
+                                              width, exec->counts[input]);
         }
     }
-    return dev_write_rows(exec->dev, exec->planned[in->buffer], (size_t)first * stored, stored,
-                          from, pitch, width * size, (size_t)rows, err);
+    return dev_write_rows(exec->dev, exec->planned[in->buffer], (size_t)first * stored, stored, from, pitch,
+                          width * size, (size_t)rows, err);
 }
 
-bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
-                 const void *from, size_t pitch, Err *err)
+bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from, size_t pitch,
+                 Err *err)
 {
     if (!exec_wants(exec, input, c)) {
         return true;
     }
-    const ExecGrid *g =
-        &exec->plan->grids[exec->program->buffers[exec->program->inputs[input].buffer].grid];
+    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[exec->program->inputs[input].buffer].grid];
     int64_t channel = exec->plan->channel[input] >= 0 ? 0 : c;
-    if (channel < 0 || channel >= g->c || z < 0 || z >= g->d || row < 0 || rows < 0 ||
-        row + rows > g->h) {
-        return err_set(err, CODE_USAGE, "these rows are not part of '%s'",
-                       exec->program->inputs[input].name);
+    if (channel < 0 || channel >= g->c || z < 0 || z >= g->d || row < 0 || rows < 0 || row + rows > g->h) {
+        return err_set(err, CODE_USAGE, "these rows are not part of '%s'", exec->program->inputs[input].name);
     }
     if (channel == 0 && z == 0 && row == 0) {
         exec->counts[input] = 0;
@@ -397,8 +386,7 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
     size_t line = (size_t)g->w * elem_size(exec->plan->inputs[input].elem);
     void *converted = malloc(line * (size_t)rows + 1);
     if (!converted) {
-        return err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'",
-                       exec->program->inputs[input].name);
+        return err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'", exec->program->inputs[input].name);
     }
     bool ok = exec_convert(exec, input, row, rows, from, pitch, converted, err) &&
               upload_rows(exec, input, first, rows, converted, line, err);
@@ -442,8 +430,8 @@ static bool run_primitive(Exec *exec, int s, Err *err)
 
 bool exec_steps(Exec *exec, int from, int to, Err *err)
 {
-    static bool (*const runs[])(Exec *, int, Err *) = {
-        [STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
+    static bool (*const runs[])(Exec *, int, Err *) =
+        {[STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
     for (int s = from; s < to; s++) {
         StepKind kind = exec->program->steps[s].kind;
         TRY(!exec_stopped(exec, err));
@@ -473,8 +461,8 @@ bool exec_write_counts(Exec *exec, Err *err)
     for (int i = 0; i < exec->program->n_inputs; i++) {
         int slot = exec->program->inputs[i].count;
         if (slot >= 0) {
-            TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double),
-                          &exec->counts[i], sizeof(double), err));
+            TRY(dev_write(exec->dev, exec->values_mem, (size_t)slot * sizeof(double), &exec->counts[i], sizeof(double),
+                          err));
         }
     }
     return true;
@@ -622,20 +610,19 @@ void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem)
     *elem = buffer >= 0 ? exec->plan->buffers[buffer].elem : ELEM_NONE;
 }
 
-bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows,
-                   void *to, size_t pitch, Err *err)
+bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                   Err *err)
 {
     ExecGrid g;
     Elem elem;
     exec_output(exec, output, &g, &elem);
     if (c < 0 || c >= g.c || z < 0 || z >= g.d || row < 0 || rows < 0 || row + rows > g.h) {
-        return err_set(err, CODE_USAGE, "these rows are not part of '%s'",
-                       exec->program->outputs[output].name);
+        return err_set(err, CODE_USAGE, "these rows are not part of '%s'", exec->program->outputs[output].name);
     }
     size_t size = elem_size(elem), stored = (size_t)g.pitch * size;
     size_t first = (size_t)((c * g.d + z) * g.h + row);
-    TRY(dev_read_rows(exec->dev, exec->mem[exec->program->outputs[output].buffer],
-                      first * stored, stored, to, pitch, (size_t)g.w * size, (size_t)rows, err));
+    TRY(dev_read_rows(exec->dev, exec->mem[exec->program->outputs[output].buffer], first * stored, stored, to, pitch,
+                      (size_t)g.w * size, (size_t)rows, err));
     const LabelIds *ids = exec_ids(exec, output);
     for (int64_t y = 0; ids != NULL && y < rows; y++) {
         label_ids_to_numbers(ids, (uint32_t *)(void *)((char *)to + (size_t)y * pitch), (size_t)g.w);

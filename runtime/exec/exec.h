@@ -39,8 +39,8 @@ bool exec_keeps(const Exec *exec, int input);
  * type given to exec_bind.  A type other than the buffer's is converted; a pixel that the buffer
  * cannot hold is an error.  Channels that are not wanted are ignored.
  */
-bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
-                 const void *from, size_t pitch, Err *err);
+bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from, size_t pitch,
+                 Err *err);
 
 /*
  * A run in parts.  When exec_bind finds that the image does not fit into the memory limit in one
@@ -53,16 +53,16 @@ typedef struct ExecStream {
     /* Where rows of an input, which are asked for about so many `times`, lie in pinned memory, *pitch bytes
      * apart, until the run ends: as many of *rows as lie there together.  NULL: they do not, and are read.
      * May be NULL. */
-    const void *(*lend)(void *context, int input, int times, int64_t c, int64_t z, int64_t row,
-                        int64_t *rows, size_t *pitch);
+    const void *(*lend)(void *context, int input, int times, int64_t c, int64_t z, int64_t row, int64_t *rows,
+                        size_t *pitch);
     /* Rows [row, row + rows) of plane z, channel c of an input, in the element type given to
      * exec_bind, `pitch` bytes apart.  An input is read several times, from the first row on. */
-    bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to,
-                 size_t pitch, Err *err);
+    bool (*read)(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                 Err *err);
     /* Rows of an output that is an image, in its element type; those of a plane in ascending order.
      * `most`: the largest label of an output of labels, NaN when it is not known yet. */
-    bool (*write)(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
-                  int64_t rows, const void *from, size_t pitch, Err *err);
+    bool (*write)(void *context, int output, double most, int64_t c, int64_t z, int64_t row, int64_t rows,
+                  const void *from, size_t pitch, Err *err);
 } ExecStream;
 
 /* A run in one piece with rows from a stream and to it, instead of exec_upload and exec_download: all
@@ -98,8 +98,8 @@ double exec_largest_label(const Exec *exec, int output, double value);
 /* What an output that is an image is like: its grid and element type. */
 void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem);
 /* Rows of an output, in its element type, `pitch` bytes apart on the host. */
-bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows,
-                   void *to, size_t pitch, Err *err);
+bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                   Err *err);
 /* All whole-image values of the last run, by slot of the program that was bound; owned by exec. */
 bool exec_values(Exec *exec, const double **values, Err *err);
 /* A table of the last run (see ProgTable); owned by exec; NULL before a run. */

@@ -13,7 +13,8 @@ ExecPlace exec_place_all(const ExecPlan *plan, int buffer)
 {
     int grid = plan->program->buffers[buffer].grid;
     const ExecGrid *g = grid >= 0 ? &plan->grids[grid] : NULL;
-    return g ? (ExecPlace){.rows = g->h, .planes = g->d, .pitch = g->pitch, .end = g->has_z ? g->d : g->h} : (ExecPlace){0};
+    return g ? (ExecPlace){.rows = g->h, .planes = g->d, .pitch = g->pitch, .end = g->has_z ? g->d : g->h}
+             : (ExecPlace){0};
 }
 
 static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
@@ -79,9 +80,9 @@ static DevArg arg_of(const Exec *exec, int s, int i, const ExecRange *range)
 
 static uint64_t bits_of(const DevArg *arg)
 {
-    static const size_t SIZES[] = {[DEV_INT] = sizeof arg->i,  [DEV_UINT] = sizeof arg->u,
-                                   [DEV_LONG] = sizeof arg->l, [DEV_ULONG] = sizeof arg->ul,
-                                   [DEV_FLOAT] = sizeof arg->f, [DEV_DOUBLE] = sizeof arg->d};
+    static const size_t SIZES[] =
+        {[DEV_INT] = sizeof arg->i,    [DEV_UINT] = sizeof arg->u,  [DEV_LONG] = sizeof arg->l,
+         [DEV_ULONG] = sizeof arg->ul, [DEV_FLOAT] = sizeof arg->f, [DEV_DOUBLE] = sizeof arg->d};
     uint64_t bits = 0;
     memcpy(&bits, &arg->i, SIZES[arg->kind]);
     return bits;

@@ -26,7 +26,7 @@ struct ExecBuilt {
     struct Task {
         int step, which; /* a primitive's program, or */
         int kernel;      /* >= 0: a kernel */
-    } *tasks;
+    } * tasks;
     int n_tasks;
     atomic_int next;
 };
@@ -42,8 +42,8 @@ static bool compile_one(ExecBuilt *built, const struct Task *task, Err *err)
 {
     const Program *of = built->plan->program;
     if (task->kernel >= 0) {
-        return dev_program(built->dev, of->kernels[task->kernel].name, built->text[task->kernel],
-                           NULL, &built->program[task->kernel], err);
+        return dev_program(built->dev, of->kernels[task->kernel].name, built->text[task->kernel], NULL,
+                           &built->program[task->kernel], err);
     }
     const ProgStep *step = &of->steps[task->step];
     PrimCall call;
@@ -106,8 +106,7 @@ static bool compile(ExecBuilt *built, int threads, Err *err)
     int n = threads < built->n_tasks ? threads : built->n_tasks;
     for (int i = 0; i < n; i++) {
         workers[i].built = built;
-        workers[i].started =
-            i > 0 && stack_thread(&workers[i].thread, STACK_DRIVER, work, &workers[i]);
+        workers[i].started = i > 0 && stack_thread(&workers[i].thread, STACK_DRIVER, work, &workers[i]);
     }
     if (n > 0) {
         (void)work(&workers[0]); /* this thread works too, and alone if it must */
@@ -131,8 +130,7 @@ static bool make_texts(ExecBuilt *built, ExecPlan *plan, const ExecTarget *targe
         bool has = step->kind == STEP_LAUNCH || (step->kind == STEP_PRIMITIVE && step->kernel >= 0);
         if (has && !built->text[step->kernel]) {
             bool reader = step->kind == STEP_PRIMITIVE;
-            TRY(exec_plan_text(plan, target, step->kernel, reader, &built->text[step->kernel],
-                               err));
+            TRY(exec_plan_text(plan, target, step->kernel, reader, &built->text[step->kernel], err));
             built->reader[step->kernel] = reader;
         }
     }

@@ -193,8 +193,8 @@ static char *values_text(const ProgStep *loop, const ProgStep *end)
         }
     }
     if (watch) {
-        fprintf(out, "    const ulong now = values[%d];\n    if (as_double(values[%d]) != 1) {\n",
-                loop->value, loop->ended + PROG_ENDED);
+        fprintf(out, "    const ulong now = values[%d];\n    if (as_double(values[%d]) != 1) {\n", loop->value,
+                loop->ended + PROG_ENDED);
     }
     for (int i = 0; i < end->n_carries; i++) {
         if (end->carries[i].is_value) {
@@ -221,8 +221,7 @@ static bool make_kernel(const ProgStep *loop, const ProgStep *end, Device *dev, 
     if (!text) {
         return err_set(err, CODE_MEMORY, "out of host memory for a kernel's text");
     }
-    bool ok = dev_program(dev, "carry", text, NULL, &program, err) &&
-              dev_kernel(program, "carry", kernel, err);
+    bool ok = dev_program(dev, "carry", text, NULL, &program, err) && dev_kernel(program, "carry", kernel, err);
     free(text);
     return ok;
 }

@@ -272,8 +272,7 @@ static void refuse(ExecPlan *plan, const ExecTarget *target, uint64_t least, Err
 void exec_fit_place_values(ExecPlan *plan, const ExecTarget *target)
 {
     uint64_t values = (uint64_t)(plan->program->n_values + 1) * sizeof(double);
-    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment *
-                  target->alignment;
+    uint64_t at = (plan->parts->peak + target->alignment - 1) / target->alignment * target->alignment;
     if (target->max_alloc && at / target->max_alloc != (at + values - 1) / target->max_alloc) {
         at = (at / target->max_alloc + 1) * target->max_alloc;
     }

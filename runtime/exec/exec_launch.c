@@ -13,21 +13,21 @@
 #include "../../base/strips.h"
 
 enum {
-    SHORT_STRIP = 8,     /* of kernels that share rows, */
-    SHORTEST_STRIP = 2,  /* and of others */
+    SHORT_STRIP = 8,    /* of kernels that share rows, */
+    SHORTEST_STRIP = 2, /* and of others */
     CPU_STRIP = 128,
-    HALO_LEAST = 4,      /* shorter strips than this many halos waste too much, where the device has enough to do */
-    GPU_GROUPS = 32,     /* groups that a unit works on at a time, */
-    GPU_HALO_GROUPS = 8, /* and of kernels with a halo, whose work-items hold many registers */
+    HALO_LEAST = 4,        /* shorter strips than this many halos waste too much, where the device has enough to do */
+    GPU_GROUPS = 32,       /* groups that a unit works on at a time, */
+    GPU_HALO_GROUPS = 8,   /* and of kernels with a halo, whose work-items hold many registers */
     GPU_FEWEST_GROUPS = 2, /* one takes no less time */
-    CPU_GROUPS = 4,      /* groups a unit that balance the load */
-    BLOCK_GROUPS = 4     /* groups a unit from which a device has enough to do with strips that are blocks of a sum */
+    CPU_GROUPS = 4,        /* groups a unit that balance the load */
+    BLOCK_GROUPS = 4       /* groups a unit from which a device has enough to do with strips that are blocks of a sum */
 };
 
 /* What a kernel's strips follow from. */
 typedef struct Rows {
-    int64_t halo;  /* rows before a strip's first one that it reads */
-    int64_t turn;  /* strips are whole multiples of so many */
+    int64_t halo; /* rows before a strip's first one that it reads */
+    int64_t turn; /* strips are whole multiples of so many */
     int64_t least;
 } Rows;
 

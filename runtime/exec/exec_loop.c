@@ -25,8 +25,7 @@ static bool runs_ahead(const Exec *exec, int s, int end)
                  exec_carry_exchanges(program, s, end);
     for (int k = s + 1; k < end && ahead; k++) {
         const ProgStep *step = &program->steps[k];
-        ahead = step->kind == STEP_LAUNCH ||
-                (step->kind == STEP_PRIMITIVE && prim_find(step->primitive)->ahead);
+        ahead = step->kind == STEP_LAUNCH || (step->kind == STEP_PRIMITIVE && prim_find(step->primitive)->ahead);
     }
     return ahead;
 }
@@ -34,8 +33,7 @@ static bool runs_ahead(const Exec *exec, int s, int end)
 static bool run_round(Exec *exec, int s, int end, int round, Err *err)
 {
     const Program *program = exec->program;
-    return exec_steps(exec, s + 1, end, err) &&
-           exec_carry_images(program, exec->dev, s, end, exec->mem, err) &&
+    return exec_steps(exec, s + 1, end, err) && exec_carry_images(program, exec->dev, s, end, exec->mem, err) &&
            exec_carry_values(&program->steps[s], &program->steps[end], round, exec->dev, exec->values_mem,
                              &exec->ends[s], err);
 }
@@ -47,8 +45,7 @@ static bool run_waiting(Exec *exec, int s, int end, Err *err)
     for (int round = 0; round < exec->plan->steps[s].rounds && ended != 1; round++) {
         TRY(run_round(exec, s, end, round, err));
         if (step->ended > 0) { /* after all else of the round: the host waits for it */
-            TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->ended * sizeof ended, &ended,
-                         sizeof ended, err));
+            TRY(dev_read(exec->dev, exec->values_mem, (size_t)step->ended * sizeof ended, &ended, sizeof ended, err));
         }
     }
     return true;
@@ -63,8 +60,7 @@ static bool ask(Exec *exec, int s, int round, DevMark **told, Err *err)
     size_t size = sizeof(double);
     size_t at = (size_t)(exec->program->steps[s].ended + PROG_TOLD + which) * size;
     TRY(dev_follow(exec->dev, DEV_DOWNLOAD, DEV_COMPUTE, err));
-    return dev_fetch_rows(exec->dev, exec->values_mem, at, size, &exec->told[which], size, size, 1,
-                          &told[which], err);
+    return dev_fetch_rows(exec->dev, exec->values_mem, at, size, &exec->told[which], size, size, 1, &told[which], err);
 }
 
 static bool is_answered(Exec *exec, int round, DevMark **told, bool *ended, Err *err)

@@ -18,8 +18,8 @@
 
 enum {
     MOST_COMPILERS = 3, /* threads; more gain nothing */
-    PITCH = 16,          /* rows are whole multiples of this many elements */
-    CPU_PX = 16, /* pixels a work-item */
+    PITCH = 16,         /* rows are whole multiples of this many elements */
+    CPU_PX = 16,        /* pixels a work-item */
     GPU_PX = 4,
     UNKNOWN_UNITS = 132 /* an H200's */
 };
@@ -100,17 +100,15 @@ static bool plan_grids(ExecPlan *plan, Err *err)
     for (int i = 0; i < program->n_grids; i++) {
         int e[4];
         for (int axis = 0; axis < 4; axis++) {
-            TRY(host_eval_int(program, &plan->host, program->grids[i].extent[axis],
-                              "an image's extent", &e[axis], err));
+            TRY(host_eval_int(program, &plan->host, program->grids[i].extent[axis], "an image's extent", &e[axis],
+                              err));
             if (e[axis] < 1 || e[axis] > INT_MAX - EXEC_COLUMNS) {
-                return err_set(err, CODE_USAGE,
-                               "an image would be %d pixels long along its %c axis", e[axis],
+                return err_set(err, CODE_USAGE, "an image would be %d pixels long along its %c axis", e[axis],
                                "xyzc"[axis]);
             }
         }
         if ((int64_t)e[2] * e[3] > INT_MAX) {
-            return err_set(err, CODE_MEMORY, "an image would have %d channels of %d planes", e[3],
-                           e[2]);
+            return err_set(err, CODE_MEMORY, "an image would have %d channels of %d planes", e[3], e[2]);
         }
         plan->grids[i] = (ExecGrid){.w = e[0],
                                     .h = e[1],
@@ -174,7 +172,7 @@ static bool plan_buffer(ExecPlan *plan, int i, Err *err)
     const Program *program = plan->program;
     const ProgBuffer *from = &program->buffers[i];
     ExecBuffer *to = &plan->buffers[i];
-    to->elem = from->elem != ELEM_FILE                             ? from->elem
+    to->elem = from->elem != ELEM_FILE                      ? from->elem
                : program->inputs[from->elem_of].buffer == i ? plan->inputs[from->elem_of].elem
                                                             : elem_kept(plan->inputs[from->elem_of].elem);
     if (from->grid >= 0) {
@@ -203,11 +201,10 @@ static bool check_input(ExecPlan *plan, int i, Err *err)
     const ProgInput *input = &plan->program->inputs[i];
     plan->channel[i] = -1;
     if (input->channel >= 0) {
-        TRY(host_eval_int(plan->program, &plan->host, input->channel, "the channel",
-                          &plan->channel[i], err));
+        TRY(host_eval_int(plan->program, &plan->host, input->channel, "the channel", &plan->channel[i], err));
         if (plan->channel[i] < 0 || plan->channel[i] >= plan->inputs[i].extent[3]) {
-            return err_set(err, CODE_FILES, "'%s' has no channel %d: it has %" PRId64, input->name,
-                           plan->channel[i], plan->inputs[i].extent[3]);
+            return err_set(err, CODE_FILES, "'%s' has no channel %d: it has %" PRId64, input->name, plan->channel[i],
+                           plan->inputs[i].extent[3]);
         }
     }
     if (input->buffer < 0) {
@@ -222,8 +219,7 @@ static bool check_input(ExecPlan *plan, int i, Err *err)
             have = 1;
         }
         if (have != want[axis]) {
-            return err_set(err, CODE_FILES,
-                           "the %s of '%s' is %" PRId64 ", but the pipeline needs %" PRId64,
+            return err_set(err, CODE_FILES, "the %s of '%s' is %" PRId64 ", but the pipeline needs %" PRId64,
                            axes[axis], input->name, have, want[axis]);
         }
     }
@@ -306,8 +302,7 @@ static bool plan_loop(ExecPlan *plan, int s, Err *err)
     if (plan->steps[s].end < 0) {
         return err_set(err, CODE_USAGE, "the loop in step %d does not end", s);
     }
-    return host_eval_int(plan->program, &plan->host, rounds, "the number of rounds",
-                         &plan->steps[s].rounds, err);
+    return host_eval_int(plan->program, &plan->host, rounds, "the number of rounds", &plan->steps[s].rounds, err);
 }
 
 static PrimImage image_of(const ExecPlan *plan, int buffer)
@@ -368,8 +363,7 @@ static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err 
     const ProgStep *step = &plan->program->steps[s];
     const Primitive *primitive = prim_find(step->primitive);
     if (!primitive) {
-        return err_set(err, CODE_USAGE, "this version cannot run '%s' (needed by '%s')",
-                       step->primitive, step->name);
+        return err_set(err, CODE_USAGE, "this version cannot run '%s' (needed by '%s')", step->primitive, step->name);
     }
     PrimCall call;
     exec_plan_call(plan, target->dev, s, &call);
@@ -387,8 +381,7 @@ static uint64_t pixel_bytes(const ExecPlan *plan, int buffer)
         return plan->buffers[buffer].bytes;
     }
     const ExecGrid *g = &plan->grids[grid];
-    return (uint64_t)g->w * (uint64_t)g->h * (uint64_t)g->planes *
-           elem_size(plan->buffers[buffer].elem);
+    return (uint64_t)g->w * (uint64_t)g->h * (uint64_t)g->planes * elem_size(plan->buffers[buffer].elem);
 }
 
 static bool reads_before(const ProgStep *step, int i)
@@ -443,8 +436,7 @@ static void plan_places(ExecPlan *plan)
         for (int k = 0; k < 12 && output->place.moved; k++) {
             int expr = output->place.of[k / 4][k % 4];
             Err unknown = {0};
-            plan->places[i].of[k / 4][k % 4] =
-                expr >= 0 ? host_eval(program, &plan->host, expr, &unknown) : 0;
+            plan->places[i].of[k / 4][k % 4] = expr >= 0 ? host_eval(program, &plan->host, expr, &unknown) : 0;
         }
     }
 }
@@ -461,12 +453,10 @@ static bool allocate(ExecPlan *plan, const Program *program)
     plan->steps = calloc((size_t)program->n_steps + 1, sizeof *plan->steps);
     plan->host.inputs = plan->inputs;
     plan->host.params = plan->params;
-    return plan->inputs && plan->params && plan->channel && plan->grids && plan->places &&
-           plan->buffers && plan->steps;
+    return plan->inputs && plan->params && plan->channel && plan->grids && plan->places && plan->buffers && plan->steps;
 }
 
-static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inputs,
-                 const double *params, Err *err)
+static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inputs, const double *params, Err *err)
 {
     TRY(plan_inputs(plan, inputs, params, err));
     TRY(check_bounds(plan, err) && plan_grids(plan, err) && check_needs(plan, err));
@@ -484,8 +474,8 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 }
 
 /* As this very program. */
-static bool plan_as(const Program *program, const ExecTarget *target, const ExecInput *inputs,
-                    const double *params, uint64_t *least, ExecPlan **out, Err *err)
+static bool plan_as(const Program *program, const ExecTarget *target, const ExecInput *inputs, const double *params,
+                    uint64_t *least, ExecPlan **out, Err *err)
 {
     ExecPlan *plan = calloc(1, sizeof *plan);
     *out = NULL;
@@ -504,8 +494,8 @@ static bool plan_as(const Program *program, const ExecTarget *target, const Exec
     return true;
 }
 
-bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
-                   const double *params, ExecPlan **out, Err *err)
+bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs, const double *params,
+                   ExecPlan **out, Err *err)
 {
     Err other = {0};
     uint64_t least, in_rounds;
@@ -553,8 +543,10 @@ ProgIds exec_plan_ids(const ExecPlan *plan, int input, double largest, Err *err)
         return PROG_IDS_NUMBERS;
     }
     if (in->ids == PROG_IDS_REFUSED) {
-        err_set(err, CODE_USAGE, "'%s' has the label %.0f, which is more than it has pixels, and meets labels with other "
-                "numbers; number its labels anew in the pipeline: relabel(%s)", in->name, largest, in->name);
+        err_set(err, CODE_USAGE,
+                "'%s' has the label %.0f, which is more than it has pixels, and meets labels with other "
+                "numbers; number its labels anew in the pipeline: relabel(%s)",
+                in->name, largest, in->name);
     }
     return in->ids;
 }
@@ -617,8 +609,7 @@ bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target)
     return plan->parts == NULL && target->ahead;
 }
 
-bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
-                    char **text, Err *err)
+bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader, char **text, Err *err)
 {
     const ProgKernel *k = &plan->program->kernels[kernel];
     size_t size;
@@ -633,8 +624,7 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     }
     fprintf(out, "#define RUNS_AHEAD %d\n", exec_plan_runs_ahead(plan, target));
     if (!reader) {
-        fprintf(out,
-                "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px, target->lx,
+        fprintf(out, "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px, target->lx,
                 has_by_products(plan, kernel));
     }
     uint64_t constants = target->dev != NULL ? dev_info(target->dev)->constants : UINT64_MAX;

@@ -20,7 +20,7 @@ typedef struct ExecInput {
 /* What kind of device is planned for. */
 typedef struct ExecTarget {
     Device *dev; /* NULL: planning without a device */
-    bool cpu; /* DeviceInfo */
+    bool cpu;    /* DeviceInfo */
     int units;
     uint64_t alignment; /* of buffers in the arena */
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
@@ -47,7 +47,7 @@ typedef struct ExecBuffer {
     Elem elem;      /* never ELEM_FILE */
     int64_t length; /* elements, with pitch */
     uint64_t bytes, offset;
-    int onto;       /* the buffer that it is written onto, in parts: where that can be; -1 none */
+    int onto; /* the buffer that it is written onto, in parts: where that can be; -1 none */
 } ExecBuffer;
 
 typedef struct ExecStep {
@@ -76,15 +76,15 @@ typedef struct ExecPlan {
     ImagePlace *places; /* by output */
     ExecBuffer *buffers;
     ExecStep *steps;
-    uint64_t values_at;  /* where the whole-image values lie in the arena */
-    uint64_t peak, load; /* bytes of the arena, and the lower bound for them */
-    uint64_t least;      /* in one piece: bytes where every result that can takes the place of what dies */
+    uint64_t values_at;      /* where the whole-image values lie in the arena */
+    uint64_t peak, load;     /* bytes of the arena, and the lower bound for them */
+    uint64_t least;          /* in one piece: bytes where every result that can takes the place of what dies */
     struct PartsPlan *parts; /* how it is cut (parts.h); NULL: it runs in one piece */
 } ExecPlan;
 
 /* Of the program, or where that does not fit of its form for rounds; owned by the caller (exec_plan_free). */
-bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs,
-                   const double *params, ExecPlan **out, Err *err);
+bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs, const double *params,
+                   ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
 /* What becomes of an input's labels up to `largest`: where that is more than it has pixels, PROG_IDS_PLACES, or an
  * error and PROG_IDS_REFUSED. */
@@ -94,8 +94,7 @@ uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const
                          const double *params);
 
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
-bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader,
-                    char **text, Err *err);
+bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader, char **text, Err *err);
 
 /* Rounds of loops may be enqueued before it is known whether there are so many (exec_loop.c). */
 bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target);

@@ -48,11 +48,11 @@ struct Exec {
     double *values, *counts; /* counts: by input, the largest label, or place */
     LabelIds *ids;           /* by input */
     bool values_known, ran;
-    PrimTable *tables; /* by step */
+    PrimTable *tables;      /* by step */
     PrimProgram **programs; /* by step */
-    DevKernel **ends; /* by loop's step: what ends its rounds; NULL until it is wanted */
-    double *told; /* pinned: PROG_ENDED after the last even round and the last odd one; NULL until it is wanted */
-    uint64_t host; /* see exec_set_host_memory */
+    DevKernel **ends;       /* by loop's step: what ends its rounds; NULL until it is wanted */
+    double *told;   /* pinned: PROG_ENDED after the last even round and the last odd one; NULL until it is wanted */
+    uint64_t host;  /* see exec_set_host_memory */
     uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void);
     Staging *staging; /* NULL until rows go through it */
@@ -73,8 +73,8 @@ int exec_n_args(const ProgStep *step);
 /* Gives the primitive's call what it needs of step s but for images, scratch and part. */
 void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err);
 /* Rows in the type of the input's buffer, close together; `to` has room for them. */
-bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from,
-                  size_t pitch, void *to, Err *err);
+bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from, size_t pitch, void *to,
+                  Err *err);
 /* Makes exec->staging. */
 bool exec_stage(Exec *exec, Err *err);
 /* Writes the largest labels of inputs where the pipeline looks for them. */

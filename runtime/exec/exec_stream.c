@@ -40,8 +40,7 @@ bool exec_stage(Exec *exec, Err *err)
 /* ---- up -------------------------------------------------------------------------------- */
 
 /* Rows of an input in the type of its buffer, close together. */
-static bool read_rows(Exec *exec, const ExecStream *stream, int input, const Piece *p, char *to,
-                      Err *err)
+static bool read_rows(Exec *exec, const ExecStream *stream, int input, const Piece *p, char *to, Err *err)
 {
     const ExecInput *file = &exec->bound[input];
     Elem want = exec->plan->inputs[input].elem;
@@ -51,16 +50,15 @@ static bool read_rows(Exec *exec, const ExecStream *stream, int input, const Pie
         return stream->read(stream->context, input, p->c, p->z, p->row, p->rows, to, line, err);
     }
     char *rows = malloc(wide * (size_t)p->rows + 1);
-    bool ok = (rows || err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'",
-                               exec->program->inputs[input].name)) &&
-              stream->read(stream->context, input, p->c, p->z, p->row, p->rows, rows, wide, err) &&
-              exec_convert(exec, input, p->row, p->rows, rows, wide, to, err);
+    bool ok =
+        (rows || err_set(err, CODE_MEMORY, "out of host memory for rows of '%s'", exec->program->inputs[input].name)) &&
+        stream->read(stream->context, input, p->c, p->z, p->row, p->rows, rows, wide, err) &&
+        exec_convert(exec, input, p->row, p->rows, rows, wide, to, err);
     free(rows);
     return ok;
 }
 
-static bool load_plane(Exec *exec, const ExecStream *stream, int input, int64_t c, int64_t z,
-                       Err *err)
+static bool load_plane(Exec *exec, const ExecStream *stream, int input, int64_t c, int64_t z, Err *err)
 {
     const ProgInput *in = &exec->program->inputs[input];
     const ExecGrid *g = &exec->plan->grids[exec->program->buffers[in->buffer].grid];
@@ -72,13 +70,11 @@ static bool load_plane(Exec *exec, const ExecStream *stream, int input, int64_t 
         const Piece p = {.c = c, .z = z, .row = row, .rows = smaller(step, g->h - row)};
         size_t rows = (size_t)p.rows;
         char *at;
-        TRY(staging_room(exec->staging, rows * line, &at, err) &&
-            read_rows(exec, stream, input, &p, at, err));
+        TRY(staging_room(exec->staging, rows * line, &at, err) && read_rows(exec, stream, input, &p, at, err));
         if (in->count >= 0) {
             exec->counts[input] = convert_max(elem, at, rows * (size_t)g->w, exec->counts[input]);
         }
-        const StagingRows to = {exec->planned[in->buffer], (size_t)(first + row) * pitch, pitch, line,
-                                rows};
+        const StagingRows to = {exec->planned[in->buffer], (size_t)(first + row) * pitch, pitch, line, rows};
         TRY(staging_send(exec->staging, &to, err));
     }
     return true;
@@ -131,7 +127,8 @@ static bool give_oldest(Saving *s)
     }
     const LabelIds *ids = exec_ids(s->exec, p.output);
     if (ids != NULL) {
-        label_ids_to_numbers(ids, (uint32_t *)(void *)at, (size_t)p.rows * line_of(s->exec, p.output) / sizeof(uint32_t));
+        label_ids_to_numbers(ids, (uint32_t *)(void *)at,
+                             (size_t)p.rows * line_of(s->exec, p.output) / sizeof(uint32_t));
     }
     return s->stream->write(s->stream->context, p.output, p.most, p.c, p.z, p.row, p.rows, at,
                             line_of(s->exec, p.output), s->err);
@@ -155,8 +152,7 @@ static bool save_plane(Saving *s, int output, double most, int64_t plane)
     int64_t step = (int64_t)staging_rows(line);
     for (int64_t row = 0; row < g.h; row += step) {
         const Piece p = {output, most, plane / g.d, plane % g.d, row, smaller(step, g.h - row)};
-        const StagingRows from = {mem, (size_t)(plane * g.h + row) * pitch, pitch, line,
-                                  (size_t)p.rows};
+        const StagingRows from = {mem, (size_t)(plane * g.h + row) * pitch, pitch, line, (size_t)p.rows};
         TRY(!staging_is_full(s->exec->staging) || give_oldest(s));
         TRY(staging_fetch(s->exec->staging, &from, s->err));
         s->pieces[s->n++] = p;

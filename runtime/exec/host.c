@@ -148,8 +148,7 @@ static void run_fold(Eval *e, const HostNode *node, Fold *fold)
     for (double i = lo; i <= hi && e->err->code == CODE_OK; i++) {
         set_index(e, binding, i);
         if (++e->steps > MAX_STEPS) {
-            failed(e, "nested folds with more than %.0f steps take too long on the host",
-                   MAX_STEPS);
+            failed(e, "nested folds with more than %.0f steps take too long on the host", MAX_STEPS);
         } else if (node->e >= 0 && eval(e, node->e) == 0) {
             continue;
         } else if (flat) {
@@ -165,8 +164,7 @@ static void run_fold(Eval *e, const HostNode *node, Fold *fold)
 static double eval_fold(Eval *e, const HostNode *node)
 {
     static const double start[] = {
-        [HOST_SUM] = 0, [HOST_PROD] = 1, [HOST_MIN] = INFINITY, [HOST_MAX] = -INFINITY,
-        [HOST_ANY] = 0, [HOST_ALL] = 1};
+        [HOST_SUM] = 0, [HOST_PROD] = 1, [HOST_MIN] = INFINITY, [HOST_MAX] = -INFINITY, [HOST_ANY] = 0, [HOST_ALL] = 1};
     Fold fold = {node->d, start[node->d], false};
     run_fold(e, node, &fold);
     return fold.value;
@@ -182,7 +180,8 @@ static double eval_pixel_size(Eval *e, int axis)
     }
     err_set(e->err, CODE_FILES,
             "the pixel size along %c is needed, but the image does not tell it, or not in a unit of length; set it in "
-            "the file (in Fiji: Image > Properties), or give lengths in pixels", "xyz"[axis]);
+            "the file (in Fiji: Image > Properties), or give lengths in pixels",
+            "xyz"[axis]);
     return NAN;
 }
 
@@ -262,8 +261,7 @@ static bool start(Eval *e, const Program *program, const HostContext *context, i
     if (!context->memo) {
         HostMemo *memo = calloc(1, sizeof *memo + sizeof(Remembered) * (size_t)program->n_host);
         if (!memo) {
-            return err_set(err, CODE_MEMORY, "out of host memory for %d expressions",
-                           program->n_host);
+            return err_set(err, CODE_MEMORY, "out of host memory for %d expressions", program->n_host);
         }
         memo->epoch = 1;
         ((HostContext *)context)->memo = memo; /* a cache, not a part of what is asked */
@@ -282,8 +280,7 @@ double host_eval(const Program *program, const HostContext *context, int expr, E
     return err->code == CODE_OK ? value : NAN;
 }
 
-bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what,
-                   int *value, Err *err)
+bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what, int *value, Err *err)
 {
     double v = trunc(host_eval(program, context, expr, err));
     *value = 0;
@@ -348,8 +345,8 @@ static bool table_range(Eval *e, const ProgDefine *define, int index, double *lo
 }
 
 /* Entries for index `k` and those behind it; the ones before are bound. */
-static bool write_entries(Eval *e, const ProgDefine *define, int k, const double *lo,
-                          const double *hi, FILE *out, int *column)
+static bool write_entries(Eval *e, const ProgDefine *define, int k, const double *lo, const double *hi, FILE *out,
+                          int *column)
 {
     if (k == define->n) {
         fputs(*column % 8 == 0 ? "\n    " : " ", out);
@@ -434,12 +431,13 @@ static bool reaches(double pixels, Err *err)
            err_set(err, CODE_FILES,
                    "it needs %.0f pixels around those that it computes, more than the %d that a kernel "
                    "holds; a smaller radius or offset will do, or a default that is as large, for which "
-                   "other kernels are made", pixels, PROG_MAX_REACH);
+                   "other kernels are made",
+                   pixels, PROG_MAX_REACH);
 }
 
 /* *tables grows by the bytes of a table. */
-static bool write_define(const Program *program, const HostContext *context, const ProgDefine *define,
-                         uint64_t *tables, FILE *out, Err *err)
+static bool write_define(const Program *program, const HostContext *context, const ProgDefine *define, uint64_t *tables,
+                         FILE *out, Err *err)
 {
     Eval e;
     int whole;
@@ -458,8 +456,7 @@ static bool write_define(const Program *program, const HostContext *context, con
         if (define->expr < 0 || define->expr >= program->n_inputs) {
             return err_set(err, CODE_USAGE, "there is no input %d", define->expr);
         }
-        fprintf(out, "#define %s %s\n", define->name,
-                elem_cl_name(context->inputs[define->expr].elem));
+        fprintf(out, "#define %s %s\n", define->name, elem_cl_name(context->inputs[define->expr].elem));
         return true;
     case DEF_TABLE:
         return start(&e, program, context, define->expr, err) && write_table(&e, define, tables, out);
@@ -469,8 +466,8 @@ static bool write_define(const Program *program, const HostContext *context, con
     return err_set(err, CODE_USAGE, "define '%s' is of an unknown kind", define->name);
 }
 
-bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines,
-                  int n, uint64_t constants, FILE *out, Err *err)
+bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines, int n,
+                  uint64_t constants, FILE *out, Err *err)
 {
     uint64_t taken = 0;
     for (int i = 0; i < n; i++) {

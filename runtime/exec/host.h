@@ -29,8 +29,8 @@ typedef struct HostContext {
 /* The value of an expression; NaN and a failure in err when it cannot be computed. */
 double host_eval(const Program *program, const HostContext *context, int expr, Err *err);
 /* The same, cut to an int like a cast; fails when it does not fit. `what` is for the message. */
-bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what,
-                   int *value, Err *err);
+bool host_eval_int(const Program *program, const HostContext *context, int expr, const char *what, int *value,
+                   Err *err);
 /* Numbers between two, which may be infinite, and NaN besides. */
 typedef struct HostRange {
     double lo, hi;
@@ -40,13 +40,13 @@ typedef struct HostRange {
 /* The numbers that an expression can be, given those of its variables PROG_PART_FIRST and
  * PROG_PART_LAST, each one, along x, y and z: none is left out, some may be too many; infinite where
  * nothing is known. */
-bool host_range(const Program *program, const HostContext *context, int expr, const int first[3],
-                const int last[3], HostRange *range, Err *err);
+bool host_range(const Program *program, const HostContext *context, int expr, const int first[3], const int last[3],
+                HostRange *range, Err *err);
 /* Forgets remembered values: after every change of the context, and at its end. */
 void host_forget(HostContext *context);
 
 /* Writes #defines and tables; tables of more bytes than `constants` are an error. */
-bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines,
-                  int n, uint64_t constants, FILE *out, Err *err);
+bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines, int n,
+                  uint64_t constants, FILE *out, Err *err);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct Known {
 struct HostRanges {
     int64_t epoch;
     int part[6]; /* that was asked for last: its first and last pixel */
-    Known of[]; /* by host expression */
+    Known of[];  /* by host expression */
 };
 
 typedef struct Ranges {
@@ -130,12 +130,12 @@ static HostRange of_wave(int op, HostRange a, HostRange b)
 typedef HostRange Rule(int op, HostRange a, HostRange b);
 
 static Rule *const RULES[HOSTOP_COUNT] = {
-    [HOSTOP_ADD] = of_corners,   [HOSTOP_SUB] = of_corners,      [HOSTOP_MUL] = of_product,
-    [HOSTOP_MIN] = of_corners,   [HOSTOP_MAX] = of_corners,      [HOSTOP_DIV] = of_quotient,
-    [HOSTOP_NEG] = of_corners,   [HOSTOP_ABS] = of_size,         [HOSTOP_SIGN] = of_corners,
-    [HOSTOP_FLOOR] = of_corners, [HOSTOP_CEIL] = of_corners,     [HOSTOP_ROUND] = of_corners,
+    [HOSTOP_ADD] = of_corners,   [HOSTOP_SUB] = of_corners,       [HOSTOP_MUL] = of_product,
+    [HOSTOP_MIN] = of_corners,   [HOSTOP_MAX] = of_corners,       [HOSTOP_DIV] = of_quotient,
+    [HOSTOP_NEG] = of_corners,   [HOSTOP_ABS] = of_size,          [HOSTOP_SIGN] = of_corners,
+    [HOSTOP_FLOOR] = of_corners, [HOSTOP_CEIL] = of_corners,      [HOSTOP_ROUND] = of_corners,
     [HOSTOP_TRUNC] = of_corners, [HOSTOP_FLOORDIV] = of_quotient, [HOSTOP_MOD] = of_rest,
-    [HOSTOP_SQRT] = of_root,     [HOSTOP_SIN] = of_wave,         [HOSTOP_COS] = of_wave,
+    [HOSTOP_SQRT] = of_root,     [HOSTOP_SIN] = of_wave,          [HOSTOP_COS] = of_wave,
 };
 
 static HostRange of_operator(int op, HostRange a, HostRange b)
@@ -238,8 +238,7 @@ static HostRange range_of(const Ranges *r, int expr)
     return known->range;
 }
 
-static bool start(const Program *program, const HostContext *context, const int first[3],
-                  const int last[3], Err *err)
+static bool start(const Program *program, const HostContext *context, const int first[3], const int last[3], Err *err)
 {
     const int part[6] = {first[0], first[1], first[2], last[0], last[1], last[2]};
     if (!context->ranges) {
@@ -258,8 +257,8 @@ static bool start(const Program *program, const HostContext *context, const int 
     return true;
 }
 
-bool host_range(const Program *program, const HostContext *context, int expr, const int first[3],
-                const int last[3], HostRange *range, Err *err)
+bool host_range(const Program *program, const HostContext *context, int expr, const int first[3], const int last[3],
+                HostRange *range, Err *err)
 {
     const Ranges r = {program, context, first, last, err};
     TRY(start(program, context, first, last, err));

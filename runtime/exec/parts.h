@@ -80,18 +80,18 @@ typedef struct PartsBoxes {
 /* A buffer in a segment. */
 typedef struct PartsWindow {
     int buffer;
-    bool load;  /* its rows come from an input or a store, else a task makes them */
-    bool whole; /* all of it is there while the segment runs */
-    bool boxed; /* it is loaded as a box for each part */
-    bool in_rounds; /* boxed: the box is a slab of rows (planes, where the image has z), another in each round */
-    int most[3];     /* boxed: extents that hold all boxes */
-    uint64_t loaded; /* boxed: bytes of rows that are read for all parts */
+    bool load;        /* its rows come from an input or a store, else a task makes them */
+    bool whole;       /* all of it is there while the segment runs */
+    bool boxed;       /* it is loaded as a box for each part */
+    bool in_rounds;   /* boxed: the box is a slab of rows (planes, where the image has z), another in each round */
+    int most[3];      /* boxed: extents that hold all boxes */
+    uint64_t loaded;  /* boxed: bytes of rows that are read for all parts */
     PartsBoxes known; /* boxed: the last ones that were looked at one by one; they take long */
-    bool keep;  /* its part goes to a store, and to outputs */
-    int lo, hi; /* rows before and behind the part that it has, too */
-    int first, last; /* tasks that need it */
-    int64_t rows;    /* CUT: rows (planes) that it holds; whole: all */
-    int planes;      /* cut across planes: those that each channel has room for */
+    bool keep;        /* its part goes to a store, and to outputs */
+    int lo, hi;       /* rows before and behind the part that it has, too */
+    int first, last;  /* tasks that need it */
+    int64_t rows;     /* CUT: rows (planes) that it holds; whole: all */
+    int planes;       /* cut across planes: those that each channel has room for */
     uint64_t bytes, offset;
     uint64_t twin; /* where it is for every other part; see parts_is_twin */
 } PartsWindow;
@@ -116,10 +116,10 @@ typedef struct PartsSegment {
     PartsWindow *windows;
     int n_windows;
     uint64_t *scratch, *scratch_at; /* by task */
-    int *stay;       /* by PartsPlan.stays: rows of them that stay in this segment; NULL: none */
-    uint64_t base;   /* bytes of the arena before its own, for rows that stay */
-    bool crowded;    /* with as many labels as there are it only fits without them: none stay */
-    uint64_t bytes;  /* all that it needs, with those before */
+    int *stay;                      /* by PartsPlan.stays: rows of them that stay in this segment; NULL: none */
+    uint64_t base;                  /* bytes of the arena before its own, for rows that stay */
+    bool crowded;                   /* with as many labels as there are it only fits without them: none stay */
+    uint64_t bytes;                 /* all that it needs, with those before */
 } PartsSegment;
 
 /* The first rows of an image (planes, where it has z), which lie in the arena, before what segments have
@@ -134,19 +134,19 @@ typedef struct PartsStay {
 typedef struct PartsPlan {
     PartsSegment *segments;
     int n;
-    bool *kept;       /* by buffer: it has a store */
-    bool *given;      /* by buffer: the segment that makes it gives it to outputs */
-    int *input;       /* by buffer: the input that it is; -1 none */
-    int *maker;       /* by buffer: the step that writes it; -1 none */
-    int *last_use;    /* by buffer: the last segment that loads it; -1 none */
-    int *times;       /* by buffer: how often its rows are loaded, in as many rounds as are expected */
+    bool *kept;    /* by buffer: it has a store */
+    bool *given;   /* by buffer: the segment that makes it gives it to outputs */
+    int *input;    /* by buffer: the input that it is; -1 none */
+    int *maker;    /* by buffer: the step that writes it; -1 none */
+    int *last_use; /* by buffer: the last segment that loads it; -1 none */
+    int *times;    /* by buffer: how often its rows are loaded, in as many rounds as are expected */
     PartsStay *stays;
     int n_stays;
-    double labels;    /* as many are expected where the number is not known yet */
-    void **state;     /* by step: what primitives keep on the host while it runs; NULL before */
-    uint64_t room;    /* what a primitive may take for labels (PrimCall.room) */
+    double labels; /* as many are expected where the number is not known yet */
+    void **state;  /* by step: what primitives keep on the host while it runs; NULL before */
+    uint64_t room; /* what a primitive may take for labels (PrimCall.room) */
     uint64_t limit, peak;
-    uint64_t least;   /* bytes with which it would just run */
+    uint64_t least;    /* bytes with which it would just run */
     uint64_t beside;   /* bytes of the run that are not the parts' */
     uint64_t pinnable; /* bytes of host memory that may be pinned without its tables outgrowing that */
 } PartsPlan;
@@ -154,8 +154,7 @@ typedef struct PartsPlan {
 /*
  * Cuts the run of `plan` so that it needs at most `limit` bytes; CODE_MEMORY when that cannot be.  Owned by the caller (parts_plan_free).
  */
-bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
-                    Err *err);
+bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out, Err *err);
 /* Whether so much might do; false is certain, and quickly said. */
 bool parts_may_fit(const ExecPlan *plan, const ExecTarget *target, uint64_t limit);
 void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
@@ -168,8 +167,8 @@ bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *pa
  * Lays segment i out again, and those that have passes of its primitives, with parts as short as the labels that
  * there are ask for; *from, *to: the first and the last of them.  The peak may grow up to the limit.
  */
-bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, int i,
-                         const double *labels, const int64_t *vectors, int *from, int *to, Err *err);
+bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, int i, const double *labels,
+                         const int64_t *vectors, int *from, int *to, Err *err);
 /* Rows of stays[i] that stay in the segment. */
 int parts_stay_rows(const PartsSegment *segment, int i);
 /* Bytes of its place with so many rows. */
@@ -179,14 +178,12 @@ uint64_t parts_stay_bytes(const ExecPlan *plan, const PartsStay *stay, int rows)
  * Lays a segment out anew within `limit` bytes.  labels: by value slot, how many labels there are
  * where that is known, else NaN; vectors: by buffer, the elements of those that have been made.
  */
-bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                  PartsSegment *segment, const double *labels, const int64_t *vectors,
-                  uint64_t limit, Err *err);
+bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *segment,
+                  const double *labels, const int64_t *vectors, uint64_t limit, Err *err);
 
 /* The box of window i for a part; one that fits the boxes of all parts (roughly: of thousands of
  * them) goes to w->most. */
-bool parts_box(const ExecPlan *plan, const PartsSegment *segment, int i, PartsPart part,
-               PartsBox *box, Err *err);
+bool parts_box(const ExecPlan *plan, const PartsSegment *segment, int i, PartsPart part, PartsBox *box, Err *err);
 bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, Err *err);
 /* Bytes of window i for boxes as large as those that it has seen. */
 uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *window);
@@ -220,12 +217,12 @@ int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegme
 /* Rows for parts that leave room for rows that stay, and are not too short; 0: it does not matter. */
 int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
-bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                 PartsSegment *segment, const double *labels, const int64_t *vectors, Err *err);
+bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *segment,
+                 const double *labels, const int64_t *vectors, Err *err);
 
 /* A primitive's call for rows [from, from + rows) of channel c: shapes and part, no memory.
  * `labels` as in PrimCall. */
-void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
-                Device *dev, int from, int rows, int c, double labels, PrimCall *call);
+void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task, Device *dev, int from,
+                int rows, int c, double labels, PrimCall *call);
 
 #endif

@@ -26,8 +26,8 @@ typedef struct Arranging {
     const ExecPlan *plan;
     const ExecTarget *target;
     PartsPlan *parts;
-    int *weight;     /* by segment: how often it runs */
-    int *from, *to;  /* by segment: the outermost loop around it, else itself */
+    int *weight;    /* by segment: how often it runs */
+    int *from, *to; /* by segment: the outermost loop around it, else itself */
     Err *err;
 } Arranging;
 
@@ -73,8 +73,7 @@ static bool fix_rows(PartsPlan *p)
             for (int k = 0; k < p->n; k++) {
                 PartsSegment *a = &p->segments[i], *b = &p->segments[k];
                 bool both = i != k && a->kind == PARTS_CUT && b->kind == PARTS_CUT;
-                if (both && share_task(a, b) && (a->rows != b->rows || a->fixed != b->fixed ||
-                                                 a->fixed == 0)) {
+                if (both && share_task(a, b) && (a->rows != b->rows || a->fixed != b->fixed || a->fixed == 0)) {
                     a->rows = b->rows = a->rows < b->rows ? a->rows : b->rows;
                     a->fixed = b->fixed = a->rows;
                     changed = any = true;
@@ -201,8 +200,8 @@ static int gain_of(const Arranging *a, int buffer, PartsStay *stay)
     *stay = (PartsStay){.buffer = buffer, .first = p->n, .last = -1};
     for (int i = 0; possible && i < p->n; i++) {
         const PartsWindow *w = window_of(&p->segments[i], buffer);
-        bool cut = w != NULL && p->segments[i].kind == PARTS_CUT && p->segments[i].cols == 0 &&
-                   p->segments[i].planes == has_z;
+        bool cut =
+            w != NULL && p->segments[i].kind == PARTS_CUT && p->segments[i].cols == 0 && p->segments[i].planes == has_z;
         bool loads = cut && w->load && !w->whole && !w->boxed;
         possible = w == NULL || !(w->load && w->keep);
         if (loads || (cut && w->keep)) {
@@ -462,8 +461,7 @@ static bool lay_out_group(const Arranging *a, const Known *known, int from, int 
     }
     for (int round = 0; round < 2; round++) {
         for (int i = from; i <= to; i++) {
-            TRY(parts_layout(a->plan, a->target, p, &p->segments[i], known->labels, known->vectors, p->limit,
-                             a->err));
+            TRY(parts_layout(a->plan, a->target, p, &p->segments[i], known->labels, known->vectors, p->limit, a->err));
         }
         fix_rows(p);
     }
@@ -473,8 +471,8 @@ static bool lay_out_group(const Arranging *a, const Known *known, int from, int 
     return true;
 }
 
-bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, int i,
-                         const double *labels, const int64_t *vectors, int *from, int *to, Err *err)
+bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *p, int i, const double *labels,
+                         const int64_t *vectors, int *from, int *to, Err *err)
 {
     const Arranging a = {.plan = plan, .target = target, .parts = p, .err = err};
     const Known known = {labels, vectors};

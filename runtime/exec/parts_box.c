@@ -11,14 +11,13 @@
 #include <stdlib.h>
 
 enum {
-    COLUMNS = 256,     /* tiles are whole multiples of a work-group's columns */
+    COLUMNS = 256,        /* tiles are whole multiples of a work-group's columns */
     MOST_LOOKED_AT = 4096 /* parts, where only the least memory is asked for */
 };
 
 bool parts_reads_box(const ProgRead *read)
 {
-    return read->in_rounds ||
-           (read->below < 0 && (read->at[0] >= 0 || read->at[1] >= 0 || read->at[2] >= 0));
+    return read->in_rounds || (read->below < 0 && (read->at[0] >= 0 || read->at[1] >= 0 || read->at[2] >= 0));
 }
 
 bool parts_has_columns(const ExecPlan *plan, const PartsSegment *seg)
@@ -56,7 +55,7 @@ static Span thrown_back(Span s, int64_t n)
     }
     Span all = {at_least(s.lo, 0), at_most(s.hi, n - 1)};
     all = all.lo <= all.hi ? all : (Span){n - 1, 0}; /* nothing */
-    if (s.lo < 0) { /* reflect gives -i - 1, mirror -i */
+    if (s.lo < 0) {                                  /* reflect gives -i - 1, mirror -i */
         all = hull(all, (Span){at_least(-at_most(s.hi, -1) - 1, 0), at_most(-s.lo, n - 1)});
     }
     if (s.hi >= n) {
@@ -84,8 +83,8 @@ static Span mapped(Span s, int64_t n, int axis, ProgBorder border)
 }
 
 /* Pixels that a task computes for a part: the first and last along x, y and z. */
-static void pixels_of(const ExecPlan *plan, const PartsSegment *seg, const PartsTask *task,
-                      PartsPart part, int first[3], int last[3])
+static void pixels_of(const ExecPlan *plan, const PartsSegment *seg, const PartsTask *task, PartsPart part,
+                      int first[3], int last[3])
 {
     const ExecGrid *g = parts_grid(plan, task->step);
     const int extent[3] = {g->w, g->h, g->d}, cut = seg->planes ? 2 : 1;
@@ -103,15 +102,14 @@ static void pixels_of(const ExecPlan *plan, const PartsSegment *seg, const Parts
     }
 }
 
-static bool read_span(const ExecPlan *plan, const PartsSegment *seg, const ProgRead *read,
-                      const int first[3], const int last[3], int axis, int n, Span *span, Err *err)
+static bool read_span(const ExecPlan *plan, const PartsSegment *seg, const ProgRead *read, const int first[3],
+                      const int last[3], int axis, int n, Span *span, Err *err)
 {
     *span = (Span){0, n - 1};
     if (read->below >= 0 && axis == (seg->planes ? 2 : 1)) {
         int below, above;
         TRY(parts_halo(plan, seg->planes, read, &below, &above, err));
-        *span = mapped((Span){(int64_t)first[axis] - below, (int64_t)last[axis] + above}, n, axis,
-                       PROG_NEAREST);
+        *span = mapped((Span){(int64_t)first[axis] - below, (int64_t)last[axis] + above}, n, axis, PROG_NEAREST);
     } else if (read->below < 0 && read->at[axis] >= 0) {
         HostRange r;
         TRY(host_range(plan->program, &plan->host, read->at[axis], first, last, &r, err));
@@ -151,8 +149,7 @@ static void slab_all(const ExecPlan *plan, PartsSegment *seg, PartsWindow *w)
 
 /* ---- all reads --------------------------------------------------------------------------- */
 
-bool parts_box(const ExecPlan *plan, const PartsSegment *seg, int i, PartsPart part, PartsBox *box,
-               Err *err)
+bool parts_box(const ExecPlan *plan, const PartsSegment *seg, int i, PartsPart part, PartsBox *box, Err *err)
 {
     const PartsWindow *w = &seg->windows[i];
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];

@@ -56,8 +56,7 @@ static bool read_columns(const Loading *l, int64_t line, int64_t lines, char *to
     }
     TRY(parts_read_lines(l->run, buffer, line, lines, l->whole));
     for (int64_t y = 0; y < lines; y++) {
-        memcpy(to + (size_t)y * bytes,
-               l->whole + (size_t)y * row + (size_t)l->box->from[0] * size, bytes);
+        memcpy(to + (size_t)y * bytes, l->whole + (size_t)y * row + (size_t)l->box->from[0] * size, bytes);
     }
     return true;
 }
@@ -77,8 +76,7 @@ static bool load_lines(const Loading *l, int64_t line, int64_t lines, int64_t th
         to.rows = (size_t)(lines - done < block ? lines - done : block);
         to.offset = (size_t)(there + done) * to.pitch;
         TRY(staging_room(staging, to.line * to.rows, &rows, run->err) &&
-            read_columns(l, line + done, (int64_t)to.rows, rows) &&
-            staging_send(staging, &to, run->err));
+            read_columns(l, line + done, (int64_t)to.rows, rows) && staging_send(staging, &to, run->err));
     }
     return true;
 }
@@ -88,8 +86,7 @@ static bool load_plane(const Loading *l, int64_t plane, int64_t there)
 {
     int64_t h = parts_grid_of(l->run, l->window->buffer)->h;
     int64_t from = l->box->from[1], n = l->box->n[1], before = from + n > h ? h - from : n;
-    return load_lines(l, plane * h + from, before, there) &&
-           load_lines(l, plane * h, n - before, there + before);
+    return load_lines(l, plane * h + from, before, there) && load_lines(l, plane * h, n - before, there + before);
 }
 
 static bool load_planes(const Loading *l)
@@ -148,12 +145,11 @@ static bool save_lines(const Tile *t, int64_t plane, int64_t from)
     for (int64_t done = 0; done < t->box.n[1]; done += t->rows) {
         int64_t rows = t->box.n[1] - done < t->rows ? t->box.n[1] - done : t->rows;
         TRY(!exec_stopped(run->exec, run->err) &&
-            dev_read_rows(run->exec->dev, t->mem, (size_t)(from + done) * t->pitch, t->pitch,
-                          t->chunk, t->bytes, t->bytes, (size_t)rows, run->err));
+            dev_read_rows(run->exec->dev, t->mem, (size_t)(from + done) * t->pitch, t->pitch, t->chunk, t->bytes,
+                          t->bytes, (size_t)rows, run->err));
         for (int64_t y = 0; y < rows; y++) {
-            TRY(parts_write_columns(&run->pixels, t->buffer, plane, t->box.from[1] + done + y,
-                                    t->box.from[0], t->box.n[0],
-                                    t->chunk + (size_t)y * t->bytes, run->err));
+            TRY(parts_write_columns(&run->pixels, t->buffer, plane, t->box.from[1] + done + y, t->box.from[0],
+                                    t->box.n[0], t->chunk + (size_t)y * t->bytes, run->err));
         }
     }
     return true;
@@ -183,8 +179,7 @@ bool parts_save_tile(Segment *seg, int i)
               .mem = seg->mem[i]};
     t.rows = t.bytes < CHUNK ? (int64_t)(CHUNK / t.bytes) : 1;
     t.chunk = malloc((size_t)t.rows * t.bytes);
-    bool ok = t.chunk != NULL ||
-              err_set(seg->run->err, CODE_MEMORY, "out of host memory for rows of an image");
+    bool ok = t.chunk != NULL || err_set(seg->run->err, CODE_MEMORY, "out of host memory for rows of an image");
     for (int64_t c = 0; ok && c < g->c; c++) {
         for (int64_t k = 0; ok && k < t.box.n[2]; k++) {
             ok = save_lines(&t, c * g->d + t.box.from[2] + k, (c * place->planes + k) * place->rows);

@@ -25,8 +25,8 @@ double parts_cost(const ExecPlan *plan, const PartsPlan *parts)
         for (int k = 0; seg->kind == PARTS_CUT && k < seg->n_windows; k++) {
             const PartsWindow *w = &seg->windows[k];
             double computed = (double)w->bytes * seg->parts;
-            double moved = (double)plan->buffers[w->buffer].bytes *
-                           (w->load * share_moved(plan, parts, i, w->buffer) + w->keep);
+            double moved =
+                (double)plan->buffers[w->buffer].bytes * (w->load * share_moved(plan, parts, i, w->buffer) + w->keep);
             moved = w->boxed ? (double)w->loaded : moved;
             cost += computed / DEVICE_SPEED + (w->whole ? (double)w->bytes : moved);
         }

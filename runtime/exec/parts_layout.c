@@ -20,17 +20,17 @@
 #include <string.h>
 
 enum {
-    GRAIN = 16,            /* longest parts are looked for in steps of this many rows */
-    TWIN_PARTS = 8,        /* as many parts are enough for twins, */
-    TWIN_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
-    TWIN_HALO = 8,         /* and the part is so many times what is around it */
+    GRAIN = 16,             /* longest parts are looked for in steps of this many rows */
+    TWIN_PARTS = 8,         /* as many parts are enough for twins, */
+    TWIN_BYTES = 16 << 20,  /* but rows that move take at least so many bytes a part, */
+    TWIN_HALO = 8,          /* and the part is so many times what is around it */
     SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
                                that stay; */
     SHORT_SHARE = 8,        /* and so is such a share of the limit */
-    SLAB_SHARE = 8,        /* of the limit: what a round has of an image that is read anywhere.  Longer parts save more */
-    NEARLY = 64,           /* parts that were looked for among some of them are shortened by this part */
-    COLUMNS = 256,         /* tiles are multiples of so many columns */
-    PITCH = 16             /* boxes begin rows at multiples of so many elements */
+    SLAB_SHARE = 8, /* of the limit: what a round has of an image that is read anywhere.  Longer parts save more */
+    NEARLY = 64,    /* parts that were looked for among some of them are shortened by this part */
+    COLUMNS = 256,  /* tiles are multiples of so many columns */
+    PITCH = 16      /* boxes begin rows at multiples of so many elements */
 };
 
 static bool no_memory(Err *err)
@@ -82,8 +82,8 @@ bool parts_halo(const ExecPlan *plan, bool planes, const ProgRead *read, int *lo
     return true;
 }
 
-void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task,
-                Device *dev, int from, int rows, int c, double labels, PrimCall *call)
+void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task, Device *dev, int from,
+                int rows, int c, double labels, PrimCall *call)
 {
     const ProgStep *step = &plan->program->steps[task->step];
     const ExecGrid *g = parts_grid(plan, task->step);
@@ -129,8 +129,8 @@ static double labels_of(const ExecPlan *plan, const PartsPlan *parts, int s, con
 }
 
 /* Elements of a vector: as many as it was made with, else as its maker would make it. */
-static int64_t vector_length(const ExecPlan *plan, const PartsPlan *parts, int buffer,
-                             const double *labels, const int64_t *vectors)
+static int64_t vector_length(const ExecPlan *plan, const PartsPlan *parts, int buffer, const double *labels,
+                             const int64_t *vectors)
 {
     int maker = parts->maker[buffer];
     int64_t most = plan->buffers[buffer].length;
@@ -186,8 +186,7 @@ static int aligned_planes(const ExecTarget *target, int planes, Elem elem)
 }
 
 /* A window of rows around the part; of a tile's columns, where the segment writes it. */
-static void size_rows(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg,
-                      PartsWindow *w)
+static void size_rows(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg, PartsWindow *w)
 {
     const ExecBuffer *b = &plan->buffers[w->buffer];
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
@@ -209,8 +208,8 @@ static void size_rows(const ExecPlan *plan, const ExecTarget *target, const Part
 uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *w)
 {
     const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
-    return (uint64_t)pitch_of(w->most[0]) * elem_size(plan->buffers[w->buffer].elem) *
-           (uint64_t)w->most[1] * (uint64_t)w->most[2] * (uint64_t)g->c;
+    return (uint64_t)pitch_of(w->most[0]) * elem_size(plan->buffers[w->buffer].elem) * (uint64_t)w->most[1] *
+           (uint64_t)w->most[2] * (uint64_t)g->c;
 }
 
 static bool size_box(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
@@ -231,8 +230,8 @@ static bool size_box(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)
     return true;
 }
 
-static bool size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                         PartsSegment *seg, const double *labels, const int64_t *vectors, Err *err)
+static bool size_windows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *seg,
+                         const double *labels, const int64_t *vectors, Err *err)
 {
     for (int i = 0; i < seg->n_windows; i++) {
         PartsWindow *w = &seg->windows[i];
@@ -240,8 +239,7 @@ static bool size_windows(const ExecPlan *plan, const ExecTarget *target, const P
         int grid = plan->program->buffers[w->buffer].grid;
         if (grid < 0) {
             w->rows = 1;
-            w->bytes = elem_size(b->elem) *
-                       (uint64_t)vector_length(plan, parts, w->buffer, labels, vectors);
+            w->bytes = elem_size(b->elem) * (uint64_t)vector_length(plan, parts, w->buffer, labels, vectors);
             continue;
         }
         if (w->boxed) {
@@ -253,19 +251,18 @@ static bool size_windows(const ExecPlan *plan, const ExecTarget *target, const P
     return true;
 }
 
-static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                         PartsSegment *seg, const double *labels, Err *err)
+static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *seg,
+                         const double *labels, Err *err)
 {
     for (int t = 0; t < seg->n_tasks; t++) {
         const PartsTask *task = &seg->tasks[t];
         const ProgStep *step = &plan->program->steps[task->step];
-        const Primitive *primitive =
-            step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
+        const Primitive *primitive = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
         seg->scratch[t] = seg->rounds > 1 ? (uint64_t)seg->rounds * sizeof(int32_t) : 0;
         if (primitive && primitive->scratch_bytes) {
             PrimCall call;
-            parts_call(plan, seg, task, target->dev, 0, seg->rows, 0,
-                       labels_of(plan, parts, task->step, labels), &call);
+            parts_call(plan, seg, task, target->dev, 0, seg->rows, 0, labels_of(plan, parts, task->step, labels),
+                       &call);
             for (int i = 0; i < step->n_writes; i++) {
                 if (parts_is_vector(plan, step->writes[i])) {
                     call.out[i].length = vector_length(plan, parts, step->writes[i], labels, NULL);
@@ -296,11 +293,9 @@ static int onto_of(const ExecPlan *plan, const PartsSegment *seg, int i)
         const PartsWindow *under = &seg->windows[k];
         bool plain = !w->whole && !under->whole && !w->load && !under->keep && !under->boxed &&
                      !parts_is_twin(seg, w) && !parts_is_twin(seg, under);
-        bool same = under->lo == w->lo && under->hi == w->hi && under->rows == w->rows &&
-                    under->bytes == w->bytes;
+        bool same = under->lo == w->lo && under->hi == w->hi && under->rows == w->rows && under->bytes == w->bytes;
         bool again = under->load && (under->lo + under->hi > 0 || seg->cols > 0); /* for the next part */
-        if (under->buffer == plan->buffers[w->buffer].onto && under->last == w->first && plain && same &&
-            !again) {
+        if (under->buffer == plan->buffers[w->buffer].onto && under->last == w->first && plain && same && !again) {
             onto = k;
         }
     }
@@ -321,8 +316,11 @@ static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *s
     for (int i = 0; i < seg->n_windows; i++) {
         const PartsWindow *w = &seg->windows[i];
         bool two = parts_is_twin(seg, w);
-        list[i] = (PlanBuffer){w->bytes, w->load ? -1 : two ? 0 : w->first, two ? seg->n_tasks : w->last,
-                               onto_of(plan, seg, i), 0};
+        list[i] = (PlanBuffer){w->bytes,
+                               w->load ? -1
+                               : two   ? 0
+                                       : w->first,
+                               two ? seg->n_tasks : w->last, onto_of(plan, seg, i), 0};
         list[twin + i] = (PlanBuffer){two ? w->bytes : 0, 0, seg->n_tasks, -1, 0};
     }
     for (int t = 0; t < seg->n_tasks; t++) {
@@ -342,9 +340,8 @@ static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *s
 }
 
 /* The segment with parts of this many rows, as few as that makes, and of equal length. */
-static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                     PartsSegment *seg, const double *labels, const int64_t *vectors, int rows,
-                     Err *err)
+static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *seg,
+                     const double *labels, const int64_t *vectors, int rows, Err *err)
 {
     seg->rows = rows < seg->extent ? rows : seg->extent;
     seg->parts = (seg->extent + seg->rows - 1) / seg->rows;
@@ -361,8 +358,8 @@ static bool try_rows(const ExecPlan *plan, const ExecTarget *target, const Parts
 static bool does_not_fit(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit, Err *err)
 {
     const ProgStep *step = &plan->program->steps[seg->tasks[seg->n_tasks - 1].step];
-    return err_set(err, CODE_MEMORY, "'%s' needs %.3f MiB on the device, but only %.3f MiB were planned",
-                   step->name, (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
+    return err_set(err, CODE_MEMORY, "'%s' needs %.3f MiB on the device, but only %.3f MiB were planned", step->name,
+                   (double)seg->bytes / 0x1p20, (double)limit / 0x1p20);
 }
 
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg)
@@ -380,8 +377,8 @@ int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegme
     return grain;
 }
 
-bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                 PartsSegment *seg, const double *labels, const int64_t *vectors, Err *err)
+bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *seg,
+                 const double *labels, const int64_t *vectors, Err *err)
 {
     int grain = seg->grain;
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
@@ -392,8 +389,7 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
     seg->enough = UINT64_MAX;
     seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
     seg->roughly = true;
-    bool ok = try_rows(plan, target, parts, seg, labels, vectors,
-                       seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
+    bool ok = try_rows(plan, target, parts, seg, labels, vectors, seg->kind == PARTS_WHOLE ? seg->extent : grain, err);
     seg->roughly = false;
     return ok;
 }
@@ -523,8 +519,7 @@ static void what_moves(const ExecPlan *plan, const PartsSegment *seg, int *aroun
         const PartsWindow *w = &seg->windows[i];
         if (!w->whole && (w->load || w->keep)) {
             *around = w->lo + w->hi > *around ? w->lo + w->hi : *around;
-            *bytes += (w->boxed ? w->loaded : plan->buffers[w->buffer].bytes) /
-                      (uint64_t)seg->extent;
+            *bytes += (w->boxed ? w->loaded : plan->buffers[w->buffer].bytes) / (uint64_t)seg->extent;
         }
     }
 }
@@ -595,9 +590,8 @@ static bool layout_behind(const Search *s, PartsSegment *seg)
     return layout_with(s, seg, slab) && (seg->bytes <= s->limit || slab == 0 || layout_with(s, seg, 0));
 }
 
-bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts,
-                  PartsSegment *seg, const double *labels, const int64_t *vectors, uint64_t limit,
-                  Err *err)
+bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *seg,
+                  const double *labels, const int64_t *vectors, uint64_t limit, Err *err)
 {
     const Search s = {plan, target, parts, labels, vectors, limit, err};
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {

@@ -22,8 +22,7 @@ size_t parts_row_bytes(const Exec *exec, int buffer)
 /* ---- reading --------------------------------------------------------------------------- */
 
 /* Rows of one plane in the type of the file, converted as they come. */
-static bool read_converted(PartsPixels *p, int input, int64_t c, int64_t z, PartsSpan span,
-                           char *to, Err *err)
+static bool read_converted(PartsPixels *p, int input, int64_t c, int64_t z, PartsSpan span, char *to, Err *err)
 {
     const ExecInput *file = &p->exec->bound[input];
     size_t line = (size_t)file->extent[0] * elem_size(file->elem);
@@ -39,8 +38,7 @@ static bool read_converted(PartsPixels *p, int input, int64_t c, int64_t z, Part
     }
     for (int64_t y = 0; y < span.rows; y++) {
         TRY(p->stream->read(p->stream->context, input, c, z, span.row + y, 1, p->line, line, err));
-        TRY(exec_convert(p->exec, input, span.row + y, 1, p->line, line, to + (size_t)y * row,
-                         err));
+        TRY(exec_convert(p->exec, input, span.row + y, 1, p->line, line, to + (size_t)y * row, err));
     }
     return true;
 }
@@ -83,9 +81,8 @@ const void *parts_lent(const PartsPixels *p, int buffer, PartsSpan *span, size_t
     }
     const ExecGrid *g = grid_of(exec, buffer);
     int only = exec->plan->channel[input];
-    return p->stream->lend(p->stream->context, input, parts->times[buffer],
-                           only >= 0 ? only : span->plane / g->d, span->plane % g->d, span->row,
-                           &span->rows, pitch);
+    return p->stream->lend(p->stream->context, input, parts->times[buffer], only >= 0 ? only : span->plane / g->d,
+                           span->plane % g->d, span->row, &span->rows, pitch);
 }
 
 /* ---- writing --------------------------------------------------------------------------- */
@@ -131,14 +128,13 @@ bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, b
     return true;
 }
 
-bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col,
-                         int64_t cols, const void *from, Err *err)
+bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col, int64_t cols,
+                         const void *from, Err *err)
 {
     uint64_t line = parts_row_bytes(p->exec, buffer);
     uint64_t size = elem_size(p->exec->plan->buffers[buffer].elem);
     uint64_t first = (uint64_t)(plane * grid_of(p->exec, buffer)->h + row) * line;
-    return parts_store_put(p->store[buffer], first + (uint64_t)col * size, from,
-                           (uint64_t)cols * size, err);
+    return parts_store_put(p->store[buffer], first + (uint64_t)col * size, from, (uint64_t)cols * size, err);
 }
 
 /* ---- before and after ------------------------------------------------------------------ */

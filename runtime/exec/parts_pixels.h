@@ -34,8 +34,8 @@ const void *parts_lent(const PartsPixels *p, int buffer, PartsSpan *span, size_t
 /* Rows that were computed: into the buffer's store, if it has one, and to outputs. */
 bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, bool give, Err *err);
 /* Columns [col, col + cols) of a row of a kept buffer. */
-bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col,
-                         int64_t cols, const void *from, Err *err);
+bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col, int64_t cols,
+                         const void *from, Err *err);
 /* A new store for the buffer; what was in an old one is forgotten. */
 bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, Err *err);
 /* Finds the largest label of every input of labels that the pipeline counts. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-    MOST_ROWS = 64,   /* of accumulated halo that are computed again rather than kept */
+    MOST_ROWS = 64, /* of accumulated halo that are computed again rather than kept */
     MOST_PLANES = 8
 };
 
@@ -29,8 +29,8 @@ typedef struct Cutter {
     const ExecTarget *target;
     const Program *program;
     PartsPlan *parts;
-    int *level;       /* by step: the loop that it is in; -1 none */
-    bool *apart;      /* by buffer: rows around parts have grown so wide that it is read in another
+    int *level;  /* by step: the loop that it is in; -1 none */
+    bool *apart; /* by buffer: rows around parts have grown so wide that it is read in another
                          segment than it is made in */
     Way way;
     bool *due;        /* by buffer: kept, or given to outputs, by the first segment that makes it: not yet planned */
@@ -150,8 +150,7 @@ static void find_makers(Cutter *c)
         for (int i = 0; i < program->steps[s].n_writes; i++) {
             c->parts->maker[program->steps[s].writes[i]] = s;
         }
-        for (int i = 0; program->steps[s].kind == STEP_END && i < program->steps[s].n_carries;
-             i++) {
+        for (int i = 0; program->steps[s].kind == STEP_END && i < program->steps[s].n_carries; i++) {
             const ProgCarry *carry = &program->steps[s].carries[i];
             if (!carry->is_value) {
                 c->parts->kept[carry->carry] = c->parts->kept[carry->next] = true;
@@ -215,8 +214,7 @@ static bool follow_halos(Cutter *c, int s)
         TRY(parts_halo(c->plan, planes, read, &below, &above, c->err));
         kept[b] = kept[b] || must_be_kept(c, s, read);
         bool again = c->parts->maker[b] >= 0 && !kept[b];
-        if (again && c->lo[b] + c->hi[b] > 0 && below + above > 0 &&
-            c->lo[b] + c->hi[b] + below + above > most) {
+        if (again && c->lo[b] + c->hi[b] > 0 && below + above > 0 && c->lo[b] + c->hi[b] + below + above > most) {
             kept[b] = c->apart[b] = true;
             again = false;
         }
@@ -241,8 +239,7 @@ static void keep_together(Cutter *c, const ProgStep *step)
         int maker = c->parts->maker[step->reads[i].buffer];
         for (int k = 0; k < step->n_reads && reads_whole(&step->reads[i]); k++) {
             int other = step->reads[k].buffer;
-            c->parts->kept[other] =
-                c->parts->kept[other] || (maker >= 0 && c->parts->maker[other] == maker);
+            c->parts->kept[other] = c->parts->kept[other] || (maker >= 0 && c->parts->maker[other] == maker);
         }
     }
 }
@@ -313,8 +310,7 @@ static bool values_come_late(const Cutter *c)
         const ProgStep *step = &c->program->steps[c->now.tasks[i].step];
         for (int k = 0; k < i; k++) {
             const ProgStep *finder = &c->program->steps[c->now.tasks[k].step];
-            late = late || (finds_values(finder, &c->now.tasks[k]) &&
-                            uses_values_of(c->program, step, finder));
+            late = late || (finds_values(finder, &c->now.tasks[k]) && uses_values_of(c->program, step, finder));
         }
     }
     return late;
@@ -365,8 +361,7 @@ static bool add_task(Cutter *c, int s, int pass, bool last_pass)
     if (have >= 0) {
         return c->now.tasks[have].pass == pass;
     }
-    bool apart = c->now.n_tasks > 0 &&
-                 (is_alone(c, step) || is_alone(c, &c->program->steps[c->now.tasks[0].step]));
+    bool apart = c->now.n_tasks > 0 && (is_alone(c, step) || is_alone(c, &c->program->steps[c->now.tasks[0].step]));
     if (c->now.n_tasks == 0) {
         c->now.planes = takes_planes(c, s);
         c->now.extent = parts_extent(parts_grid(c->plan, s), c->now.planes);
@@ -641,8 +636,7 @@ static bool add_sink(Cutter *c, int s, int pass, bool last_pass)
         c->open = true;
         TRY(extend(c, s, pass, last_pass, &possible));
     }
-    return possible || err_set(c->err, CODE_MEMORY, "'%s' cannot be cut into parts",
-                               c->program->steps[s].name);
+    return possible || err_set(c->err, CODE_MEMORY, "'%s' cannot be cut into parts", c->program->steps[s].name);
 }
 
 /* A step in one piece: all that it reads and writes is there whole. */
@@ -687,8 +681,7 @@ static bool is_read_otherwise(const Cutter *c, int buffer)
         const ProgStep *step = &c->program->steps[s];
         for (int i = 0; step->kind == STEP_END && i < step->n_carries; i++) {
             const ProgCarry *carry = &step->carries[i];
-            read = read ||
-                   (!carry->is_value && (carry->carry == buffer || carry->next == buffer));
+            read = read || (!carry->is_value && (carry->carry == buffer || carry->next == buffer));
         }
     }
     for (int i = 0; i < c->program->n_outputs; i++) {
@@ -707,8 +700,7 @@ static void keep_what_is_read(Cutter *c)
     for (int i = 0; i < p->n; i++) {
         for (int k = 0; k < p->segments[i].n_windows; k++) {
             PartsWindow *w = &p->segments[i].windows[k];
-            w->keep = w->keep && (p->kept[w->buffer] || p->given[w->buffer] ||
-                                  parts_is_vector(c->plan, w->buffer));
+            w->keep = w->keep && (p->kept[w->buffer] || p->given[w->buffer] || parts_is_vector(c->plan, w->buffer));
         }
     }
 }
@@ -773,15 +765,19 @@ static bool allocate(Cutter *c)
     p->maker = calloc(buffers, sizeof *p->maker);
     p->last_use = calloc(buffers, sizeof *p->last_use);
     p->times = calloc(buffers, sizeof *p->times);
-    return (c->level && c->due && c->lo && c->hi && c->apart && p->kept && p->given &&
-            p->input && p->maker && p->last_use && p->times) ||
+    return (c->level && c->due && c->lo && c->hi && c->apart && p->kept && p->given && p->input && p->maker &&
+            p->last_use && p->times) ||
            no_memory(c->err);
 }
 
-static const Way WAYS[] = {{.again = true}, {0},
-                           {.again = true, .alone = true}, {.again = true, .across = true},
-                           {.across = true}, {.again = true, .alone = true, .across = true},
-                           {.single = true}, {.single = true, .across = true}};
+static const Way WAYS[] = {{.again = true},
+                           {0},
+                           {.again = true, .alone = true},
+                           {.again = true, .across = true},
+                           {.across = true},
+                           {.again = true, .alone = true, .across = true},
+                           {.single = true},
+                           {.single = true, .across = true}};
 enum { N_WAYS = sizeof WAYS / sizeof WAYS[0] };
 
 /* A plan that does not fit, or is only to say whether it does, is not arranged. */
@@ -833,8 +829,7 @@ static bool is_tried(const ExecPlan *plan, const ExecTarget *target, Way way, co
     return (!way.single || !fits) && (way.across ? across : !(volumes && target->part_across));
 }
 
-bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out,
-                    Err *err)
+bool parts_plan_new(const ExecPlan *plan, const ExecTarget *target, uint64_t limit, PartsPlan **out, Err *err)
 {
     *out = NULL;
     for (int i = 0; i < N_WAYS; i++) {

@@ -41,8 +41,7 @@ int64_t parts_lines_of(const Segment *seg, int buffer)
     return seg->plan->planes ? parts_grid_of(seg->run, buffer)->h : 1;
 }
 
-static void rows_around(const Segment *seg, const PartsWindow *w, int at, int rows, int *from,
-                        int *to)
+static void rows_around(const Segment *seg, const PartsWindow *w, int at, int rows, int *from, int *to)
 {
     *from = larger(at - w->lo, 0);
     *to = smaller(at + rows + w->hi, seg->plan->extent);
@@ -121,8 +120,7 @@ static bool write_lines(Run *run, const Stretch *s, const char *from)
     for (int64_t done = 0; done < s->lines;) {
         PartsSpan span = span_of(run, s->buffer, s->line + done, s->lines - done);
         TRY(!exec_stopped(run->exec, run->err));
-        TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes,
-                        s->given, run->err));
+        TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes, s->given, run->err));
         done += span.rows;
     }
     return true;
@@ -243,8 +241,7 @@ bool parts_open_stays(Segment *seg)
             const PartsWindow *w = &seg->plan->windows[k];
             run->filled[i] = w->buffer == stay->buffer && !w->load ? 0 : run->filled[i];
         }
-        TRY(exec_slice(run->exec, stay->offset, parts_stay_bytes(run->plan, stay, rows),
-                       &seg->stays[i], run->err));
+        TRY(exec_slice(run->exec, stay->offset, parts_stay_bytes(run->plan, stay, rows), &seg->stays[i], run->err));
     }
     return true;
 }
@@ -312,8 +309,7 @@ static bool fill(const Loading *l, char *rows)
     if (old > 0) {
         memcpy(rows, l->kept + (size_t)k * bytes, (size_t)old * bytes);
     }
-    TRY(parts_read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old,
-                         rows + (size_t)old * bytes));
+    TRY(parts_read_lines(run, l->s.buffer, l->s.line + old, l->s.lines - old, rows + (size_t)old * bytes));
     if (again < end) { /* never over rests that are still to be read: they move down */
         memcpy(l->kept + (size_t)(again - l->next) * bytes, rows + (size_t)(again - k) * bytes,
                (size_t)(end - again) * bytes);
@@ -336,8 +332,7 @@ static bool send_lent(Loading *l, int64_t end)
         }
         l->s.lines = span.rows;
         StagingRows to = rows_of(run, &l->s);
-        bool sent = dev_send_rows(dev, to.mem, to.offset, to.pitch, at, pitch, to.line, to.rows,
-                                  &done, run->err);
+        bool sent = dev_send_rows(dev, to.mem, to.offset, to.pitch, at, pitch, to.line, to.rows, &done, run->err);
         dev_mark_free(dev, done); /* the rows stay as they are */
         TRY(sent && !exec_stopped(run->exec, run->err));
         l->lent = true;
@@ -376,8 +371,7 @@ static bool make_rest(Segment *seg, int i, size_t bytes)
     if (rest->rows == NULL) {
         rest->rows = malloc(bytes + 1);
     }
-    return rest->rows != NULL ||
-           err_set(seg->run->err, CODE_MEMORY, "out of host memory for rows around parts");
+    return rest->rows != NULL || err_set(seg->run->err, CODE_MEMORY, "out of host memory for rows around parts");
 }
 
 static bool load_window(Segment *seg, int i)
@@ -461,8 +455,7 @@ static bool next_stretch(Segment *seg, Stretch *s)
 {
     Run *run = seg->run;
     Saving *at = &seg->saving;
-    for (; at->rows > 0 && seg->plan->cols == 0 && at->window < seg->plan->n_windows;
-         at->window++, at->slab = 0) {
+    for (; at->rows > 0 && seg->plan->cols == 0 && at->window < seg->plan->n_windows; at->window++, at->slab = 0) {
         const PartsWindow *w = &seg->plan->windows[at->window];
         int slabs = w->keep && !w->whole ? slabs_of(seg, w->buffer) : 0;
         bool given = run->parts->given[w->buffer] && !run->muted && !parts_gives_late(seg, w->buffer);

@@ -76,8 +76,7 @@ static bool save_whole(Segment *seg, int i)
     Run *run = seg->run;
     const PartsWindow *w = &seg->plan->windows[i];
     if (parts_is_vector(run->plan, w->buffer)) {
-        run->vectors[w->buffer] =
-            (int64_t)(w->bytes / elem_size(run->plan->buffers[w->buffer].elem));
+        run->vectors[w->buffer] = (int64_t)(w->bytes / elem_size(run->plan->buffers[w->buffer].elem));
         TRY(parts_renew(&run->pixels, w->buffer, w->bytes, run->err));
         return copy_bytes(run, seg->mem[i], run->pixels.store[w->buffer], w->bytes, true);
     }
@@ -94,8 +93,7 @@ static bool overlap(uint64_t at, uint64_t bytes, uint64_t other_at, uint64_t oth
 /* All rows of the image are in the window at once; a box may have as many bytes, but not its columns. */
 static bool holds_all(const Segment *seg, const PartsWindow *w)
 {
-    return (w->whole || (seg->plan->parts == 1 && !w->boxed)) &&
-           w->bytes == seg->run->plan->buffers[w->buffer].bytes;
+    return (w->whole || (seg->plan->parts == 1 && !w->boxed)) && w->bytes == seg->run->plan->buffers[w->buffer].bytes;
 }
 
 /* Something else of the segment lies in [at, at + bytes), now or later. */
@@ -125,8 +123,7 @@ static void forget_overwritten(const Segment *seg)
 {
     Run *run = seg->run;
     for (int b = 0; b < run->program->n_buffers; b++) {
-        if (run->resident[b] != NOWHERE &&
-            is_shared(seg, b, run->resident[b], run->plan->buffers[b].bytes)) {
+        if (run->resident[b] != NOWHERE && is_shared(seg, b, run->resident[b], run->plan->buffers[b].bytes)) {
             run->resident[b] = NOWHERE;
         }
     }
@@ -167,8 +164,7 @@ static bool run_launch(Segment *seg, const PartsTask *task)
     int to = smaller(seg->at + seg->rows + task->hi, seg->plan->extent);
     ExecRange range = {.from = from, .to = to};
     bool beside = seg->plan->kind == PARTS_CUT && seg->plan->planes != step->march_z;
-    size_t groups[3] = {planned->groups[0], divided_up(to - from, planned->strip),
-                        planned->groups[2]};
+    size_t groups[3] = {planned->groups[0], divided_up(to - from, planned->strip), planned->groups[2]};
     if (seg->plan->kind == PARTS_WHOLE) {
         range = (ExecRange){.to = planned->rows};
         memcpy(groups, planned->groups, sizeof groups);
@@ -188,8 +184,8 @@ static bool run_launch(Segment *seg, const PartsTask *task)
     for (int c = 0; c < (beside ? g->c : 1); c++) { /* planes of each channel lie apart */
         range.plane_from = beside ? c * (step->march_z ? g->h : g->d) + from : 0;
         TRY(exec_args(run->exec, task->step, &range, &args, run->err));
-        TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args,
-                       exec_n_args(step), groups, group, step->name, run->err));
+        TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args, exec_n_args(step),
+                       groups, group, step->name, run->err));
     }
     return true;
 }
@@ -271,8 +267,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     bool ok = true, reads = parts_reads(run->plan, task) > 0;
     int n = 0;
     for (int i = 0; ok && reads && i < step->n_inputs; i++) {
-        ok = step->inputs[i] < 0 ||
-             give_image(seg, step->inputs[i], c, &call.in[i], &slices[n++]);
+        ok = step->inputs[i] < 0 || give_image(seg, step->inputs[i], c, &call.in[i], &slices[n++]);
     }
     for (int i = 0; ok && i < step->n_writes; i++) {
         ok = give_image(seg, step->writes[i], c, &call.out[i], &slices[n++]);
@@ -310,8 +305,7 @@ static bool read_labels(Run *run, const PartsSegment *seg)
     size_t n = (size_t)run->program->n_values;
     double *values = malloc((n + 1) * sizeof *values);
     bool ok = (values || no_memory(run->err)) &&
-              dev_read(run->exec->dev, run->exec->values_mem, 0, values, n * sizeof *values,
-                       run->err);
+              dev_read(run->exec->dev, run->exec->values_mem, 0, values, n * sizeof *values, run->err);
     for (size_t i = 0; ok && i < n; i++) {
         run->labels[i] = values[i];
     }
@@ -345,8 +339,7 @@ static bool open_window(Segment *seg, int i)
     bool stored = run->parts->kept[w->buffer] || parts_gives_late(seg, w->buffer);
     if (w->keep && !parts_is_vector(run->plan, w->buffer) && stored) {
         const ExecGrid *g = parts_grid_of(run, w->buffer);
-        uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h *
-                         parts_row_bytes(exec, w->buffer);
+        uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h * parts_row_bytes(exec, w->buffer);
         TRY(parts_renew(&run->pixels, w->buffer, bytes, run->err));
     }
     if (w->whole || parts_is_vector(run->plan, w->buffer)) {
@@ -361,8 +354,7 @@ static bool open_scratch(Segment *seg, int t)
 {
     Run *run = seg->run;
     const PartsTask *task = &seg->plan->tasks[t];
-    TRY(exec_slice(run->exec, seg->plan->scratch_at[t], seg->plan->scratch[t], &seg->scratch[t],
-                   run->err));
+    TRY(exec_slice(run->exec, seg->plan->scratch_at[t], seg->plan->scratch[t], &seg->scratch[t], run->err));
     PartsStore *kept = run->scratch[task->step];
     if (task->pass == 0 || !kept || !seg->scratch[t]) {
         return true;
@@ -602,8 +594,8 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     seg->rests = calloc(windows, sizeof *seg->rests);
     seg->boxes[0] = calloc(windows, sizeof *seg->boxes[0]);
     seg->boxes[1] = calloc(windows, sizeof *seg->boxes[1]);
-    return (seg->mem && seg->scratch && seg->stays && seg->places[0] && seg->places[1] && seg->rests &&
-            seg->boxes[0] && seg->boxes[1]) ||
+    return (seg->mem && seg->scratch && seg->stays && seg->places[0] && seg->places[1] && seg->rests && seg->boxes[0] &&
+            seg->boxes[1]) ||
            no_memory(run->err);
 }
 
@@ -653,8 +645,8 @@ static bool lay_out(Run *run, int i, int *from)
     PartsSegment *plan = &run->parts->segments[i];
     *from = i;
     TRY(read_labels(run, plan));
-    return parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors,
-                        run->parts->peak, run->err) ||
+    return parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors, run->parts->peak,
+                        run->err) ||
            lay_out_again(run, i, from);
 }
 
@@ -668,8 +660,7 @@ static bool run_laid_out(Run *run, PartsSegment *plan)
     }
     seg.rows = plan->rows;
     ok = ok && (plan->kind == PARTS_CUT ? run_parts : run_tasks)(&seg);
-    ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) &&
-         save_all(&seg);
+    ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) && save_all(&seg);
     if (ok) {
         note_resident(&seg);
     }
@@ -802,8 +793,8 @@ static bool begin(Run *run)
     }
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
-    return (run->vectors && run->labels && run->state && run->notes && run->done && run->scratch &&
-            run->filled && run->resident && run->pixels.store && run->pixels.most) ||
+    return (run->vectors && run->labels && run->state && run->notes && run->done && run->scratch && run->filled &&
+            run->resident && run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
 
@@ -840,14 +831,11 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                .parts = exec->plan->parts,
                .again = -1,
                .laid_out = -1,
-               .pixels = {.exec = exec,
-                          .stream = stream,
-                          .budget = {store_budget(exec), stream->crew}},
+               .pixels = {.exec = exec, .stream = stream, .budget = {store_budget(exec), stream->crew}},
                .err = err};
-    bool ok = exec_stage(exec, err) && begin(&run) && parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
-              run_range(&run, 0, run.parts->n) &&
-              read_labels(&run, &(PartsSegment){0}) &&
-              parts_give_rest(&run.pixels, err);
+    bool ok = exec_stage(exec, err) && begin(&run) && parts_count_labels(&run.pixels, err) &&
+              exec_write_counts(exec, err) && run_range(&run, 0, run.parts->n) &&
+              read_labels(&run, &(PartsSegment){0}) && parts_give_rest(&run.pixels, err);
     if (!ok && exec->staging) {
         staging_forget(exec->staging);
     }

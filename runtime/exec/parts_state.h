@@ -22,19 +22,19 @@ typedef struct Run {
     const ExecPlan *plan;
     PartsPlan *parts;
     PartsPixels pixels;
-    int64_t *vectors;      /* by buffer: elements */
-    double *labels;        /* by value slot, of the segment under way; NaN: not known */
-    void **state;          /* by step */
-    uint64_t *notes;       /* by step: what it tells its next round */
-    bool *done;            /* by step: its remaining passes have nothing to do */
-    PartsStore **scratch;  /* by step: between passes */
-    uint64_t *resident;    /* by buffer: where in the arena all of it still is; NOWHERE */
-    int *filled;           /* by PartsPlan.stays: so many rows are there */
+    int64_t *vectors;                /* by buffer: elements */
+    double *labels;                  /* by value slot, of the segment under way; NaN: not known */
+    void **state;                    /* by step */
+    uint64_t *notes;                 /* by step: what it tells its next round */
+    bool *done;                      /* by step: its remaining passes have nothing to do */
+    PartsStore **scratch;            /* by step: between passes */
+    uint64_t *resident;              /* by buffer: where in the arena all of it still is; NOWHERE */
+    int *filled;                     /* by PartsPlan.stays: so many rows are there */
     Stretch fetched[STAGING_BLOCKS]; /* on their way from the device, the oldest first */
     int n_fetched;
-    int again;             /* segments before it have given their outputs already */
-    int laid_out;          /* the one that has been laid out again, and is to run now; -1: none */
-    bool muted;            /* the one under way is one of these */
+    int again;    /* segments before it have given their outputs already */
+    int laid_out; /* the one that has been laid out again, and is to run now; -1: none */
+    bool muted;   /* the one under way is one of these */
     Err *err;
 } Run;
 
@@ -57,12 +57,12 @@ typedef struct Saving {
 typedef struct Segment {
     Run *run;
     PartsSegment *plan;
-    DevMem **mem;       /* by window, for the part under way */
-    DevMem **places[2]; /* by window: its memory, and that of every other part where it is a twin */
-    DevMem **scratch;   /* by task */
-    DevMem **stays;     /* by PartsPlan.stays; NULL: nothing of it stays in this segment */
-    Rest *rests;        /* by window */
-    PartsBox *boxes[2]; /* by window: what was loaded last to each place; n[0] == 0: nothing */
+    DevMem **mem;         /* by window, for the part under way */
+    DevMem **places[2];   /* by window: its memory, and that of every other part where it is a twin */
+    DevMem **scratch;     /* by task */
+    DevMem **stays;       /* by PartsPlan.stays; NULL: nothing of it stays in this segment */
+    Rest *rests;          /* by window */
+    PartsBox *boxes[2];   /* by window: what was loaded last to each place; n[0] == 0: nothing */
     DevMark *computed[2]; /* by slot: the latest part there is computed, */
     DevMark *used[2];     /* and the latest one for which rows went up */
     bool loads;           /* they do for this part */

@@ -115,8 +115,7 @@ static void sort_by(Packing *p, int key)
 {
     for (int i = 0; i < p->n; i++) {
         int slot = i;
-        while (slot > 0 &&
-               weight(&p->blocks[p->order[slot - 1]], key) < weight(&p->blocks[i], key)) {
+        while (slot > 0 && weight(&p->blocks[p->order[slot - 1]], key) < weight(&p->blocks[i], key)) {
             p->order[slot] = p->order[slot - 1];
             slot--;
         }
@@ -209,8 +208,8 @@ static bool can_join(const PlanBuffer *buffers, int n, int i, const bool *taken)
 
 /* block_of[i]: the block of buffer i, -1 for empty ones.  Returns the number of blocks.  Buffers
  * are joined in the order of their birth, so that chains grow from the front. */
-static int join(const PlanBuffer *buffers, int n, uint64_t alignment, Block *blocks, int *block_of,
-                bool *taken, int *by_birth)
+static int join(const PlanBuffer *buffers, int n, uint64_t alignment, Block *blocks, int *block_of, bool *taken,
+                int *by_birth)
 {
     int n_blocks = 0;
     for (int i = 0; i < n; i++) {
@@ -241,8 +240,8 @@ static int join(const PlanBuffer *buffers, int n, uint64_t alignment, Block *blo
     return n_blocks;
 }
 
-static bool solve(Packing *p, PlanBuffer *buffers, int n, uint64_t alignment, int *block_of,
-                  bool *taken, PlanResult *result, Err *err)
+static bool solve(Packing *p, PlanBuffer *buffers, int n, uint64_t alignment, int *block_of, bool *taken,
+                  PlanResult *result, Err *err)
 {
     p->n = join(buffers, n, alignment, p->blocks, block_of, taken, p->order);
     for (int i = 0; i < p->n && p->segment; i++) {
@@ -265,8 +264,7 @@ static bool solve(Packing *p, PlanBuffer *buffers, int n, uint64_t alignment, in
     return true;
 }
 
-bool plan_pack(PlanBuffer *buffers, int n, uint64_t alignment, uint64_t segment, PlanResult *result,
-               Err *err)
+bool plan_pack(PlanBuffer *buffers, int n, uint64_t alignment, uint64_t segment, PlanResult *result, Err *err)
 {
     size_t count = (size_t)n + 1;
     Packing p = {.segment = segment};

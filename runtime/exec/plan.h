@@ -32,7 +32,6 @@ typedef struct PlanResult {
  * allocations of that size.  The same buffers always get the same places.  CODE_MEMORY when one
  * buffer is larger than a segment.
  */
-bool plan_pack(PlanBuffer *buffers, int n, uint64_t alignment, uint64_t segment, PlanResult *result,
-               Err *err);
+bool plan_pack(PlanBuffer *buffers, int n, uint64_t alignment, uint64_t segment, PlanResult *result, Err *err);
 
 #endif

@@ -20,8 +20,8 @@ static const struct Ending {
     const char *text;
     bool ome, packed;
 } ENDINGS[] = {
-    {".tif", true, false}, {".tiff", true, false}, {".tf2", true, false}, {".tf8", true, false}, {".btf", true, false},
-    {".lsm", false, false}, {".stk", false, false}, {".png", false, false},
+    {".tif", true, false},  {".tiff", true, false}, {".tf2", true, false},  {".tf8", true, false},
+    {".btf", true, false},  {".lsm", false, false}, {".stk", false, false}, {".png", false, false},
     {".fits", false, true}, {".fit", false, true},  {".fts", false, true},
 };
 
@@ -202,8 +202,7 @@ bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *
             return file_err_set(err, CODE_USAGE, "open", given[i], errno);
         }
         if (whole && !path.folder) {
-            return err_set(err, CODE_USAGE,
-                           "--stack takes folders, whose files are one image, but '%s' is a file",
+            return err_set(err, CODE_USAGE, "--stack takes folders, whose files are one image, but '%s' is a file",
                            given[i]);
         }
         if (path.folder) {

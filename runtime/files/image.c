@@ -134,8 +134,7 @@ static bool open_as(ImageFile *file, const ImageFormat *format, const ImagePath 
         close(fd);
         return err_set(err, CODE_FILES, "cannot read '%s': only FITS files have parts", file->path);
     }
-    return format->open(path, fd, &file->info, &file->state, err) ||
-           err_prefix(err, "cannot read '%s'", file->path);
+    return format->open(path, fd, &file->info, &file->state, err) || err_prefix(err, "cannot read '%s'", file->path);
 }
 
 static bool open_by_content(ImageFile *file, const ImagePath *path, int fd, Err *err)
@@ -228,12 +227,12 @@ void image_time_as_z(ImageFile *file)
 
 static bool inside(const ImageInfo *info, const ImageRows *at)
 {
-    return at->t >= 0 && at->t < info->t && at->c >= 0 && at->c < info->c && at->z >= 0 &&
-           at->z < info->z && at->row >= 0 && at->rows >= 0 && at->rows <= info->y - at->row;
+    return at->t >= 0 && at->t < info->t && at->c >= 0 && at->c < info->c && at->z >= 0 && at->z < info->z &&
+           at->row >= 0 && at->rows >= 0 && at->rows <= info->y - at->row;
 }
 
-bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
-                void *to, size_t pitch, Err *err)
+bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                Err *err)
 {
     ImageRows at = {t, c, z, row, rows};
     assert(inside(&file->info, &at));
@@ -312,8 +311,8 @@ static ImageInfo resized(const ImageInfo *like, const ImagePlace *place, int64_t
     return out;
 }
 
-bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem,
-                  const ImageMeta *meta, ImageWriter **out, Err *err)
+bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                  ImageWriter **out, Err *err)
 {
     static const ImageMeta nothing;
     *out = NULL;
@@ -351,8 +350,7 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
         like = resized(meta->like, &meta->place, shape->y);
         with.like = &like;
     }
-    if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, &with,
-                                &writer->state, err)) {
+    if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, &with, &writer->state, err)) {
         image_abort(writer);
         return false;
     }
@@ -360,8 +358,8 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
     return true;
 }
 
-bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
-                 const void *from, size_t pitch, Err *err)
+bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from,
+                 size_t pitch, Err *err)
 {
     ImageRows at = {t, c, z, row, rows};
     const ImageInfo *shape = &writer->shape;

@@ -20,44 +20,44 @@
  * somebody may think. */
 typedef enum ImageRemark {
     /* Counted. */
-    REMARK_PAGES,    /* TIFF: from the first page on that has another size or type, without those marked as
+    REMARK_PAGES,      /* TIFF: from the first page on that has another size or type, without those marked as
                         smaller versions or masks of another one */
-    REMARK_UNLISTED, /* OME-TIFF: pages that its XML does not list */
+    REMARK_UNLISTED,   /* OME-TIFF: pages that its XML does not list */
     REMARK_UNFINISHED, /* OME-TIFF: pages of the last time point or plane, in the midst of which the acquisition ended */
-    REMARK_IMAGES,   /* OME-TIFF: images beside the one that is read */
-    REMARK_XML,      /* OME-TIFF of a set: the file that has the XML of all */
-    REMARK_FILES,    /* OME-TIFF of a set: planes in other files */
-    REMARK_PARTS,    /* FITS: images behind the first one, where no part is named */
+    REMARK_IMAGES,     /* OME-TIFF: images beside the one that is read */
+    REMARK_XML,        /* OME-TIFF of a set: the file that has the XML of all */
+    REMARK_FILES,      /* OME-TIFF of a set: planes in other files */
+    REMARK_PARTS,      /* FITS: images behind the first one, where no part is named */
     /* True or false. */
-    REMARK_XML_DAMAGED,  /* OME-TIFF: the XML is none */
-    REMARK_DESCRIPTION,  /* TIFF: it tells of other pages than there are */
-    REMARK_SIZES,        /* OME-TIFF: the XML tells of pixels of other extents or another type */
-    REMARK_MARKS,        /* TIFF: all pages are marked as smaller versions or masks */
-    REMARK_BITS,         /* TIFF: white is zero in pixels of one bit, which are taken as they are stored */
-    REMARK_CALIBRATED,   /* ImageJ: values are what its calibration makes of those that are stored */
-    REMARK_UNCALIBRATED, /* TIFF: stored values, though the file says what they stand for */
-    REMARK_NODATA,       /* TIFF: one value stands for no data */
-    REMARK_ORIENTATION,  /* TIFF: rows are not stored from the top left on */
-    REMARK_ALPHA,        /* alpha is left out */
+    REMARK_XML_DAMAGED,   /* OME-TIFF: the XML is none */
+    REMARK_DESCRIPTION,   /* TIFF: it tells of other pages than there are */
+    REMARK_SIZES,         /* OME-TIFF: the XML tells of pixels of other extents or another type */
+    REMARK_MARKS,         /* TIFF: all pages are marked as smaller versions or masks */
+    REMARK_BITS,          /* TIFF: white is zero in pixels of one bit, which are taken as they are stored */
+    REMARK_CALIBRATED,    /* ImageJ: values are what its calibration makes of those that are stored */
+    REMARK_UNCALIBRATED,  /* TIFF: stored values, though the file says what they stand for */
+    REMARK_NODATA,        /* TIFF: one value stands for no data */
+    REMARK_ORIENTATION,   /* TIFF: rows are not stored from the top left on */
+    REMARK_ALPHA,         /* alpha is left out */
     REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names (ImageInfo.channels) */
     IMAGE_REMARKS
 } ImageRemark;
 
 typedef struct ImageInfo {
-    int64_t x, y, z, c, t;      /* extents, at least 1 */
-    bool has_z, has_c, has_t;   /* the file says so, even if the extent is 1 */
-    bool rgb;                   /* c is samples of a pixel */
-    bool time_as_z;             /* z is what the file calls t, and t its z */
+    int64_t x, y, z, c, t;    /* extents, at least 1 */
+    bool has_z, has_c, has_t; /* the file says so, even if the extent is 1 */
+    bool rgb;                 /* c is samples of a pixel */
+    bool time_as_z;           /* z is what the file calls t, and t its z */
     Elem elem;
     /* Pixel size in `unit`; 0 = unknown.  size_um: the same in micrometres, 0 = unknown. */
-    double size[3], size_um[3]; /* x, y, z */
-    char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
-    double interval;            /* seconds between frames; 0 = unknown */
-    char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
+    double size[3], size_um[3];     /* x, y, z */
+    char unit[32];                  /* as the file spells it: "micron", "um", "mm", "inch", "" */
+    double interval;                /* seconds between frames; 0 = unknown */
+    char style[16];                 /* "imagej", "ome", "tiff", "png", "fits" */
     int64_t remarks[IMAGE_REMARKS]; /* how many, or 1; of a folder those of all its files */
-    const char *channels;       /* their names, one for each c (not of rgb), each terminated; NULL: they have none;
+    const char *channels;           /* their names, one for each c (not of rgb), each terminated; NULL: they have none;
                                    as extra */
-    void *extra;                /* format-specific metadata to carry on (FITS header); owned by the
+    void *extra;                    /* format-specific metadata to carry on (FITS header); owned by the
                                    ImageFile, borrowed by writers while it is open */
 } ImageInfo;
 
@@ -76,8 +76,8 @@ void image_time_as_z(ImageFile *file);
  * Rows [row, row + rows) of plane z, channel c, frame t, into `to`, rows `pitch` bytes apart.
  * Strips and tiles are decoded once for consecutive calls (the last ones are cached).
  */
-bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
-                void *to, size_t pitch, Err *err);
+bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                Err *err);
 
 /* True when several threads may call image_read at once, for rows without room between them. */
 bool image_shares(ImageFile *file);
@@ -92,13 +92,13 @@ typedef struct ImagePlace {
 } ImagePlace;
 
 typedef struct ImageMeta {
-    const ImageInfo *like;   /* where pixel size, unit, interval and style come from; may be NULL */
-    ImagePlace place;        /* of the pixels in that file */
-    const char *software;    /* "pipec 0.1 blobs 0123abcd..." */
-    const char *parameters;  /* "sigma=2 kappa=3" */
-    bool channels;           /* those of `like`, one by one: they keep their names where the format has a place */
-    bool labels;             /* display range 0..max; no interpolation */
-    double max;              /* largest value, for the display range; 0 = unknown */
+    const ImageInfo *like;  /* where pixel size, unit, interval and style come from; may be NULL */
+    ImagePlace place;       /* of the pixels in that file */
+    const char *software;   /* "pipec 0.1 blobs 0123abcd..." */
+    const char *parameters; /* "sigma=2 kappa=3" */
+    bool channels;          /* those of `like`, one by one: they keep their names where the format has a place */
+    bool labels;            /* display range 0..max; no interpolation */
+    double max;             /* largest value, for the display range; 0 = unknown */
 } ImageMeta;
 
 /* False for a file with something in it that is no image of this format. */
@@ -114,10 +114,10 @@ bool image_may_replace(const char *path, const char *format);
  * PNG holds one plane of u8 or u16 (bool as u8), gray or RGB; other types are scaled linearly from
  * smallest..largest to 0..255, labels up to 65535 are kept as u16.  FITS holds every type.
  */
-bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem,
-                  const ImageMeta *meta, ImageWriter **out, Err *err);
-bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows,
-                 const void *from, size_t pitch, Err *err);
+bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                  ImageWriter **out, Err *err);
+bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from,
+                 size_t pitch, Err *err);
 bool image_commit(ImageWriter *writer, Err *err); /* frees the writer, whatever happens */
 void image_abort(ImageWriter *writer);            /* removes the temporary file; NULL is allowed */
 

@@ -61,8 +61,7 @@ static void put_axis(FILE *to, const char *key, bool has, int64_t extent)
     }
 }
 
-static void put_imagej(FILE *to, const ImageInfo *shape, bool chunky, Elem elem,
-                       const ImageMeta *meta)
+static void put_imagej(FILE *to, const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta)
 {
     const ImageInfo *like = meta->like;
     int64_t channels = chunky ? 1 : shape->c, pages = shape->t * channels * shape->z;
@@ -89,8 +88,7 @@ static void put_imagej(FILE *to, const ImageInfo *shape, bool chunky, Elem elem,
     }
     fputs("loop=false\n", to);
     if (meta->labels || elem == ELEM_BOOL) {
-        put_number(to, "min=0.0\nmax=", elem == ELEM_BOOL ? 255 : meta->max > 0 ? meta->max : 1,
-                   "\n");
+        put_number(to, "min=0.0\nmax=", elem == ELEM_BOOL ? 255 : meta->max > 0 ? meta->max : 1, "\n");
     }
     if (meta->parameters != NULL && meta->parameters[0] != '\0') {
         fputs("pipec=", to);
@@ -102,10 +100,9 @@ static void put_imagej(FILE *to, const ImageInfo *shape, bool chunky, Elem elem,
 
 static const char *ome_type(Elem elem)
 {
-    static const char *const NAMES[ELEM_COUNT] = {
-        [ELEM_BOOL] = "uint8", [ELEM_U8] = "uint8",   [ELEM_U16] = "uint16",
-        [ELEM_I16] = "int16",  [ELEM_U32] = "uint32", [ELEM_I32] = "int32",
-        [ELEM_F32] = "float",  [ELEM_F64] = "double"};
+    static const char *const NAMES[ELEM_COUNT] =
+        {[ELEM_BOOL] = "uint8", [ELEM_U8] = "uint8",  [ELEM_U16] = "uint16", [ELEM_I16] = "int16",
+         [ELEM_U32] = "uint32", [ELEM_I32] = "int32", [ELEM_F32] = "float",  [ELEM_F64] = "double"};
     return NAMES[elem];
 }
 
@@ -166,8 +163,8 @@ static void put_ome(FILE *to, const ImageInfo *shape, bool chunky, Elem elem, co
     fprintf(to,
             "<Pixels ID=\"Pixels:0\" DimensionOrder=\"XYCZT\" Type=\"%s\" BigEndian=\"%s\" "
             "SizeX=\"%lld\" SizeY=\"%lld\" SizeZ=\"%lld\" SizeC=\"%lld\" SizeT=\"%lld\"",
-            ome_type(elem), big_endian() ? "true" : "false", (long long)shape->x,
-            (long long)shape->y, (long long)shape->z, (long long)shape->c, (long long)shape->t);
+            ome_type(elem), big_endian() ? "true" : "false", (long long)shape->x, (long long)shape->y,
+            (long long)shape->z, (long long)shape->c, (long long)shape->t);
     put_ome_sizes(to, meta->like);
     fputs(">", to);
     put_channels(to, channels, chunky ? (int)shape->c : 1, meta);
@@ -175,8 +172,7 @@ static void put_ome(FILE *to, const ImageInfo *shape, bool chunky, Elem elem, co
             (long long)(shape->t * channels * shape->z));
 }
 
-bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta,
-                   char **text, Err *err)
+bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta, char **text, Err *err)
 {
     size_t size;
     FILE *to = open_memstream(text, &size);

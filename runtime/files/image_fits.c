@@ -32,16 +32,16 @@ static const double COMPRESSED_MAX = 1e5; /* bytes that one byte may become in g
 
 typedef struct FitsIn {
     fitsfile *file;
-    char *memory;       /* the file, where cfitsio cannot read it from the disk; NULL: it can; owned */
-    size_t room;        /* of it; cfitsio keeps pointers to both */
-    uint64_t size;      /* of the file, when it is unpacked */
+    char *memory;  /* the file, where cfitsio cannot read it from the disk; NULL: it can; owned */
+    size_t room;   /* of it; cfitsio keeps pointers to both */
+    uint64_t size; /* of the file, when it is unpacked */
     bool zipped;
     FitsScan scan;
-    int type;           /* of cfitsio, for the elements */
-    int axes;           /* of the image */
-    int axis_of[3];     /* FITS axis (from 1) of t, c, z; 0: none */
+    int type;       /* of cfitsio, for the elements */
+    int axes;       /* of the image */
+    int axis_of[3]; /* FITS axis (from 1) of t, c, z; 0: none */
     bool find_nulls;
-    char *header;       /* owned */
+    char *header; /* owned */
 } FitsIn;
 
 /* How pixel types are called by pipec and by cfitsio. */
@@ -49,9 +49,9 @@ static const struct Type {
     int image, type;
     Elem elem;
 } TYPES[] = {
-    {BYTE_IMG, TBYTE, ELEM_U8},   {SBYTE_IMG, TSHORT, ELEM_I16}, {SHORT_IMG, TSHORT, ELEM_I16},
-    {USHORT_IMG, TUSHORT, ELEM_U16}, {LONG_IMG, TINT, ELEM_I32}, {ULONG_IMG, TUINT, ELEM_U32},
-    {FLOAT_IMG, TFLOAT, ELEM_F32}, {DOUBLE_IMG, TDOUBLE, ELEM_F64},
+    {BYTE_IMG, TBYTE, ELEM_U8},      {SBYTE_IMG, TSHORT, ELEM_I16},   {SHORT_IMG, TSHORT, ELEM_I16},
+    {USHORT_IMG, TUSHORT, ELEM_U16}, {LONG_IMG, TINT, ELEM_I32},      {ULONG_IMG, TUINT, ELEM_U32},
+    {FLOAT_IMG, TFLOAT, ELEM_F32},   {DOUBLE_IMG, TDOUBLE, ELEM_F64},
 };
 
 /* A gzip file counts when FITS is inside. */
@@ -155,11 +155,10 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
         *err = in->scan.stopped; /* it may be in what was not looked at */
         return false;
     }
-    return found         ? true
-           : status != 0 ? fits_failure(status, "it is damaged", err)
-           : *part != '\0'
-               ? err_set(err, CODE_FILES, "its part [%s] is no image", part)
-               : err_set(err, CODE_FILES, "it holds no image");
+    return found           ? true
+           : status != 0   ? fits_failure(status, "it is damaged", err)
+           : *part != '\0' ? err_set(err, CODE_FILES, "its part [%s] is no image", part)
+                           : err_set(err, CODE_FILES, "it holds no image");
 }
 
 static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Err *err)
@@ -181,8 +180,8 @@ static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Er
         *has[i] = k > 0;
     }
     if (info->x > INT32_MAX || info->y > INT32_MAX) {
-        return err_set(err, CODE_FILES, "it claims %lld x %lld pixels, and 2147483647 is the most",
-                       (long long)info->x, (long long)info->y);
+        return err_set(err, CODE_FILES, "it claims %lld x %lld pixels, and 2147483647 is the most", (long long)info->x,
+                       (long long)info->y);
     }
     return true;
 }
@@ -216,12 +215,12 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
         return fits_failure(status, "it is damaged", err);
     }
     if (stored < 0 && fits_is_compressed_image(in->file, &status) && lacks_scale(in)) {
-        return err_set(err, CODE_FILES,
-                       "its floats are compressed as whole numbers without a scale, so nobody knows what they were; compress "
-                       "it with fpack, or with quantize_level=16 in astropy");
+        return err_set(
+            err, CODE_FILES,
+            "its floats are compressed as whole numbers without a scale, so nobody knows what they were; compress "
+            "it with fpack, or with quantize_level=16 in astropy");
     }
-    bool has_blank = stored > 0 &&
-                     fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
+    bool has_blank = stored > 0 && fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
     fits_clear_errmsg();
     status = 0;
     if (stored > 0 && (has_blank || means < 0)) { /* wide enough for all digits of what is stored */
@@ -237,8 +236,9 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
             return true;
         }
     }
-    return err_set(err, CODE_FILES, "its pixels are 64-bit integers, which pipec does not read; "
-                                    "store 32-bit integers or floats");
+    return err_set(err, CODE_FILES,
+                   "its pixels are 64-bit integers, which pipec does not read; "
+                   "store 32-bit integers or floats");
 }
 
 /* Compares what the header promises with what the file can hold. */
@@ -246,8 +246,7 @@ static bool check_size(FitsIn *in, int fd, const ImageInfo *info, Err *err)
 {
     struct stat st;
     int status = 0, part = 1;
-    double pixels = (double)info->x * (double)info->y * (double)info->z * (double)info->c *
-                    (double)info->t;
+    double pixels = (double)info->x * (double)info->y * (double)info->z * (double)info->c * (double)info->t;
     fits_get_hdu_num(in->file, &part);
     uint64_t end = in->scan.end[part - 1];
     if (fstat(fd, &st) != 0) {
@@ -478,8 +477,7 @@ static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **sta
     return true;
 }
 
-static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, void *to,
-                      size_t pitch, Err *err)
+static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err)
 {
     FitsIn *in = state;
     LONGLONG first[AXES_MAX];
@@ -499,9 +497,8 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
     for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {
         int status = 0, any = 0;
         first[1] = at->row + i + 1;
-        fits_read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1),
-                        in->find_nulls ? null : NULL, (char *)to + (size_t)i * pitch, &any,
-                        &status);
+        fits_read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1), in->find_nulls ? null : NULL,
+                        (char *)to + (size_t)i * pitch, &any, &status);
         if (status != 0) {
             return fits_failure(status, "its pixels are damaged or cut off", err);
         }

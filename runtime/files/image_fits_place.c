@@ -23,17 +23,16 @@
 #include <string.h>
 
 /* Cards that belong to one axis or, with two numbers, to a pair. */
-static const char *const OF_AXIS[] = {"NAXIS", "CTYPE", "CRVAL", "CRPIX", "CDELT", "CUNIT",
-                                      "CROTA", "CNAME", "CRDER", "CSYER", "PC",    "CD",
-                                      "LTM",   "LTV",   "PV",    "PS",    "CNPIX"};
+static const char *const OF_AXIS[] = {"NAXIS", "CTYPE", "CRVAL", "CRPIX", "CDELT", "CUNIT", "CROTA", "CNAME", "CRDER",
+                                      "CSYER", "PC",    "CD",    "LTM",   "LTV",   "PV",    "PS",    "CNPIX"};
 
 /* How the keywords begin of cards that say something about pixels by their numbers, and of those that
  * distort a projection in pixels; # is a digit. */
-static const char *const BY_NUMBER[] = {"LTM#",    "LTV#",    "CNPIX#", "DATASEC", "TRIMSEC",
-                                        "BIASSEC", "CCDSEC",  "DETSEC", "CROTA#"};
-static const char *const DISTORTION[] = {
-    "A_#",      "A_ORDER", "B_#",    "B_ORDER", "AP_#", "AP_ORDER", "BP_#",  "BP_ORDER", "CPDIS#",
-    "CQDIS#",   "CPERR#",  "D2IM#",  "D2IMDIS", "DP#",  "DQ#",      "AMDX#", "AMDY#",    "PPO#"};
+static const char *const BY_NUMBER[] = {"LTM#",    "LTV#",   "CNPIX#", "DATASEC", "TRIMSEC",
+                                        "BIASSEC", "CCDSEC", "DETSEC", "CROTA#"};
+static const char *const DISTORTION[] = {"A_#",     "A_ORDER",  "B_#",    "B_ORDER", "AP_#",   "AP_ORDER",
+                                         "BP_#",    "BP_ORDER", "CPDIS#", "CQDIS#",  "CPERR#", "D2IM#",
+                                         "D2IMDIS", "DP#",      "DQ#",    "AMDX#",   "AMDY#",  "PPO#"};
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
@@ -190,8 +189,7 @@ static bool is_plane(const char *header)
         char key[9];
         fits_key(card, key);
         const char *type = begins(key, TYPE, COUNT(TYPE)) ? text_of(card) : "";
-        if ((strnlen(type, 5) == 5 && type[4] == '-') ||
-            (begins(key, MIXED, COUNT(MIXED)) && number_of(card) != 0)) {
+        if ((strnlen(type, 5) == 5 && type[4] == '-') || (begins(key, MIXED, COUNT(MIXED)) && number_of(card) != 0)) {
             return true;
         }
     }
@@ -211,8 +209,8 @@ static void match_axes(FitsPlace *p, int axes, const char *kind, bool time_as_z)
     }
 }
 
-void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes,
-                      const int64_t *extent, const char *kind, bool time_as_z)
+void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes, const int64_t *extent,
+                      const char *kind, bool time_as_z)
 {
     *p = (FitsPlace){.moved = place->moved, .step = {1, 1, 1, 1, 1}};
     bool lost = false, plane = is_plane(header);
@@ -229,8 +227,7 @@ void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place,
         lost = lost || (k < 2 && !p->kept[k] && plane);
     }
     bool sized = p->step[0] != 1 || p->step[1] != 1;
-    lost = lost || (p->moved && sized && has_distortion(header)) ||
-           (p->step[0] != p->step[1] && is_turned(header));
+    lost = lost || (p->moved && sized && has_distortion(header)) || (p->step[0] != p->step[1] && is_turned(header));
     p->plane_lost = lost;
     p->kept[0] = p->kept[0] && !lost;
     p->kept[1] = p->kept[1] && !lost;
@@ -244,8 +241,7 @@ static void with_number(const char *card, double value, char to[FITS_CARD + 1])
     fits_key(card, key);
     const char *comment = memchr(card, '/', FITS_CARD);
     int rest = comment != NULL ? (int)(card + FITS_CARD - comment) : 0;
-    int n = snprintf(to, FITS_CARD + 1, "%-8s= %20.15G %.*s", key, value, rest,
-                     comment != NULL ? comment : "");
+    int n = snprintf(to, FITS_CARD + 1, "%-8s= %20.15G %.*s", key, value, rest, comment != NULL ? comment : "");
     for (; n >= 0 && n < FITS_CARD; n++) {
         to[n] = ' ';
     }
@@ -318,8 +314,8 @@ bool fits_place_card(const FitsPlace *p, const char *card, char to[FITS_CARD + 1
     if (p->plane_lost && begins(key, DISTORTION, COUNT(DISTORTION))) {
         return false;
     }
-    if (p->moved && begins(key, BY_NUMBER, COUNT(BY_NUMBER)) && !(p->turned && of.name != NULL &&
-                                                               strcmp(of.name, "CROTA") == 0)) {
+    if (p->moved && begins(key, BY_NUMBER, COUNT(BY_NUMBER)) &&
+        !(p->turned && of.name != NULL && strcmp(of.name, "CROTA") == 0)) {
         return false;
     }
     if (of.name == NULL) {

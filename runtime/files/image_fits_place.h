@@ -8,12 +8,12 @@ enum { FITS_AXES = 5 };
 
 typedef struct FitsPlace {
     bool moved;
-    bool there[3];         /* the new file has an axis that is x, y, z of its place */
-    int along[FITS_AXES];  /* which of these axis k is; -1: none */
-    bool kept[FITS_AXES];  /* the coordinates of axis k stay or follow */
-    int from[FITS_AXES];   /* the axis of the input, from 1, that axis k is; 0: none */
-    bool plane_lost;       /* those of x and y do not */
-    bool turned;           /* they have an angle, and stay so */
+    bool there[3];        /* the new file has an axis that is x, y, z of its place */
+    int along[FITS_AXES]; /* which of these axis k is; -1: none */
+    bool kept[FITS_AXES]; /* the coordinates of axis k stay or follow */
+    int from[FITS_AXES];  /* the axis of the input, from 1, that axis k is; 0: none */
+    bool plane_lost;      /* those of x and y do not */
+    bool turned;          /* they have an angle, and stay so */
     double step[FITS_AXES], start[FITS_AXES];
 } FitsPlace;
 
@@ -33,8 +33,8 @@ bool fits_axes(const char *header, int axis_of[3]);
 
 /* `header`: cards of the input; the new file has `axes` axes of these extents and kinds.  With
  * `time_as_z` t is what is z of the place. */
-void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes,
-                      const int64_t *extent, const char *kind, bool time_as_z);
+void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place, int axes, const int64_t *extent,
+                      const char *kind, bool time_as_z);
 /* A card as it is in the new file; false: it is left out. */
 bool fits_place_card(const FitsPlace *p, const char *card, char to[FITS_CARD + 1]);
 

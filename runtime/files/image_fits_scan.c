@@ -141,8 +141,8 @@ static double data_bytes(const Header *header)
         }
         pixels *= i == 0 && extent == 0 && value[SIZE_GROUPS] != 0 ? 1 : (double)extent;
     }
-    double bytes = fabs((double)value[SIZE_BITPIX]) / 8 * (double)value[SIZE_GCOUNT] *
-                   (pixels + (double)value[SIZE_PCOUNT]);
+    double bytes =
+        fabs((double)value[SIZE_BITPIX]) / 8 * (double)value[SIZE_GCOUNT] * (pixels + (double)value[SIZE_PCOUNT]);
     return bytes < 9e15 ? bytes : -1;
 }
 
@@ -211,8 +211,10 @@ bool fits_is_zipped(const unsigned char *head, size_t n)
 {
     static const char first[] = "SIMPLE  =";
     unsigned char out[sizeof first - 1];
-    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head, .avail_in = (uInt)n,
-                  .next_out = out, .avail_out = sizeof out};
+    z_stream z = {.next_in = (unsigned char *)(uintptr_t)head,
+                  .avail_in = (uInt)n,
+                  .next_out = out,
+                  .avail_out = sizeof out};
     if (n < 3 || memcmp(head, "\x1F\x8B\x08", 3) != 0 || inflateInit2(&z, 15 + 16) != Z_OK) {
         return false;
     }
@@ -249,9 +251,10 @@ static bool read_all(gzFile from, char **at, uint64_t *size, uint64_t *room, Err
     }
     int status = Z_OK;
     const char *why = gzerror(from, &status), *colon = strstr(why, ": "); /* behind the descriptor */
-    return (got == 0 && status == Z_OK) ||
-           err_set(err, CODE_FILES, "it is cut off or damaged (%s)",
-                   status == Z_ERRNO ? "reading failed" : colon != NULL ? colon + 2 : why);
+    return (got == 0 && status == Z_OK) || err_set(err, CODE_FILES, "it is cut off or damaged (%s)",
+                                                   status == Z_ERRNO ? "reading failed"
+                                                   : colon != NULL   ? colon + 2
+                                                                     : why);
 }
 
 bool fits_load(int fd, char **at, uint64_t *size, uint64_t *room, Err *err)

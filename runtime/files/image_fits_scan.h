@@ -15,17 +15,17 @@ enum { FITS_AXES_MAX = 9 }; /* that cfitsio can read */
 
 /* The bytes of a file: of a descriptor, or in memory. */
 typedef struct FitsBytes {
-    int fd;           /* -1: in memory */
+    int fd; /* -1: in memory */
     const char *at;
     uint64_t size;
 } FitsBytes;
 
 typedef struct FitsScan {
-    uint64_t *end;    /* where the data of each part end, without what fills their last block; UINT64_MAX: nowhere;
+    uint64_t *end; /* where the data of each part end, without what fills their last block; UINT64_MAX: nowhere;
                          owned (fits_scan_free) */
-    int parts;        /* those whose header is whole */
-    int images;       /* parts that have pixels */
-    Err stopped;      /* why there are no more, if they are not all */
+    int parts;     /* those whose header is whole */
+    int images;    /* parts that have pixels */
+    Err stopped;   /* why there are no more, if they are not all */
 } FitsScan;
 
 /* Walks over the headers.  False for a file that has none that is whole, or one that cfitsio must not see. */

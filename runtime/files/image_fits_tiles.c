@@ -95,8 +95,7 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
         fits_read_descriptll(file, column, row + 1, &length, &offset, &status);
         ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size;
         if (ok && claims && length > 0) { /* else the tile is in another column, packed in another way */
-            ok = length >= TILE_HEAD &&
-                 read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
+            ok = length >= TILE_HEAD && read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
                  is_within(extent_at(packed + 2) * extent_at(packed + 6), tile_pixels(&t, row));
         }
     }

@@ -26,12 +26,12 @@ typedef struct FitsOut {
     ImageInfo shape;
     Elem elem;
     int axes;
-    int64_t extent[FITS_AXES];  /* of the axes that are written */
-    char kind[FITS_AXES];       /* 'x', 'y', 'z', 'c', 't' */
-    char *header;          /* cards, without END */
+    int64_t extent[FITS_AXES]; /* of the axes that are written */
+    char kind[FITS_AXES];      /* 'x', 'y', 'z', 'c', 't' */
+    char *header;              /* cards, without END */
     size_t size, cap;
-    uint64_t data;         /* where the pixels begin */
-    unsigned char *chunk;  /* CHUNK_BYTES, or one row if that is longer */
+    uint64_t data;        /* where the pixels begin */
+    unsigned char *chunk; /* CHUNK_BYTES, or one row if that is longer */
     size_t chunk_size;
 } FitsOut;
 
@@ -82,9 +82,9 @@ static bool add_history(FitsOut *out, const char *text)
 
 /* Cards that say how pixels are stored, or how large they were. */
 static const char *const DROPPED[] = {
-    "SIMPLE",  "BITPIX",   "EXTEND",   "BSCALE",   "BZERO",    "BLANK",   "PCOUNT",
-    "GCOUNT",  "GROUPS",   "XTENSION", "EXTNAME",  "EXTVER",   "EXTLEVEL", "INHERIT",
-    "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX",  "WCSAXES",  "NEXTEND", "END",
+    "SIMPLE",   "BITPIX",  "EXTEND",   "BSCALE",  "BZERO",   "BLANK",    "PCOUNT",
+    "GCOUNT",   "GROUPS",  "XTENSION", "EXTNAME", "EXTVER",  "EXTLEVEL", "INHERIT",
+    "CHECKSUM", "DATASUM", "DATAMIN",  "DATAMAX", "WCSAXES", "NEXTEND",  "END",
 };
 
 static bool keep_card(const char *card, bool labels)
@@ -135,8 +135,7 @@ static void choose_axes(FitsOut *out)
 }
 
 /* How far pixels are from each other along the axes of which no other card says it: of time the interval. */
-static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header,
-                      const FitsPlace *place)
+static bool add_sizes(FitsOut *out, const ImageInfo *like, const char *header, const FitsPlace *place)
 {
     bool ok = true;
     for (int i = 0; ok && like != NULL && i < out->axes; i++) {
@@ -168,8 +167,7 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
     bool ok = add_card(out, first, sizeof first - 1);
     if (like != NULL && strcmp(like->style, "fits") == 0) {
         header = like->extra;
-        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind,
-                         out->shape.time_as_z);
+        fits_place_begin(&place, header, &meta->place, out->axes, out->extent, out->kind, out->shape.time_as_z);
     }
     ok = ok && add_number(out, "BITPIX", bits_of(out->elem), "bits of a pixel");
     ok = ok && add_number(out, "NAXIS", out->axes, "number of axes");
@@ -179,16 +177,15 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
         ok = add_number(out, key, out->extent[i], "extent of the axis");
     }
     if (out->elem == ELEM_U16 || out->elem == ELEM_U32) {
-        ok = ok && add_number(out, "BZERO", out->elem == ELEM_U16 ? 32768 : 2147483648LL,
-                              "pixels are unsigned");
+        ok = ok && add_number(out, "BZERO", out->elem == ELEM_U16 ? 32768 : 2147483648LL, "pixels are unsigned");
         ok = ok && add_number(out, "BSCALE", 1, "and not scaled");
     }
     for (int i = 2; ok && i < out->axes; i++) {
         char card[96];
         bool copied = header != NULL && place.kept[i];
         if (!copied && out->kind[i] != 'z') {
-            int n = snprintf(card, sizeof card, "CTYPE%d  = '%s'", i + 1,
-                             out->kind[i] == 'c' ? "CHANNEL " : "TIME    ");
+            int n =
+                snprintf(card, sizeof card, "CTYPE%d  = '%s'", i + 1, out->kind[i] == 'c' ? "CHANNEL " : "TIME    ");
             ok = add_card(out, card, (size_t)n);
         }
     }
@@ -196,12 +193,11 @@ static bool make_header(FitsOut *out, const ImageMeta *meta)
         ok = ok && copy_header(out, header, &place, meta->labels || out->elem == ELEM_BOOL);
     }
     ok = ok && add_sizes(out, like, header, &place);
-    return ok && add_history(out, meta->software) && add_history(out, meta->parameters) &&
-           add_card(out, "END", 3);
+    return ok && add_history(out, meta->software) && add_history(out, meta->parameters) && add_card(out, "END", 3);
 }
 
-bool fits_out_create(const char *path, int fd, const ImageInfo *shape, Elem elem,
-                     const ImageMeta *meta, void **state, Err *err)
+bool fits_out_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                     Err *err)
 {
     FitsOut *out = calloc(1, sizeof *out);
     *state = out;
@@ -224,8 +220,7 @@ bool fits_out_create(const char *path, int fd, const ImageInfo *shape, Elem elem
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     out->data = out->size;
-    return image_pwrite(fd, out->header, out->size, 0) ||
-           file_err_set(err, CODE_OUTPUT, "write", path, errno);
+    return image_pwrite(fd, out->header, out->size, 0) || file_err_set(err, CODE_OUTPUT, "write", path, errno);
 }
 
 /* ---- pixels ---------------------------------------------------------------------------- */
@@ -275,11 +270,9 @@ bool fits_out_finish(void *state, Err *err)
     static const unsigned char zeros[FITS_BLOCK];
     FitsOut *out = state;
     const ImageInfo *shape = &out->shape;
-    uint64_t end = out->data + (uint64_t)(shape->x * shape->y * shape->z * shape->c * shape->t) *
-                                   elem_size(out->elem);
+    uint64_t end = out->data + (uint64_t)(shape->x * shape->y * shape->z * shape->c * shape->t) * elem_size(out->elem);
     size_t rest = (size_t)((FITS_BLOCK - end % FITS_BLOCK) % FITS_BLOCK);
-    return image_pwrite(out->fd, zeros, rest, end) ||
-           file_err_set(err, CODE_OUTPUT, "write", out->path, errno);
+    return image_pwrite(out->fd, zeros, rest, end) || file_err_set(err, CODE_OUTPUT, "write", out->path, errno);
 }
 
 void fits_out_discard(void *state)

@@ -21,8 +21,8 @@ typedef struct Folder {
 
 static bool alike(const ImageInfo *a, const ImageInfo *b)
 {
-    return a->x == b->x && a->y == b->y && a->z == b->z && a->c == b->c && a->t == b->t &&
-           a->elem == b->elem && a->rgb == b->rgb;
+    return a->x == b->x && a->y == b->y && a->z == b->z && a->c == b->c && a->t == b->t && a->elem == b->elem &&
+           a->rgb == b->rgb;
 }
 
 static bool select_file(Folder *folder, size_t k, ImageFile **out, Err *err)
@@ -43,10 +43,9 @@ static bool select_file(Folder *folder, size_t k, ImageFile **out, Err *err)
            err_set(err, CODE_FILES,
                    "its files are to be one image, but '%s' is %lld x %lld x %lld %s%s and '%s' "
                    "%lld x %lld x %lld %s%s",
-                   folder->files.at[0].path, (long long)first->x, (long long)first->y,
-                   (long long)first->z, elem_name(first->elem), first->rgb ? " in colour" : "",
-                   folder->files.at[k].path, (long long)info->x, (long long)info->y,
-                   (long long)info->z, elem_name(info->elem), info->rgb ? " in colour" : "");
+                   folder->files.at[0].path, (long long)first->x, (long long)first->y, (long long)first->z,
+                   elem_name(first->elem), first->rgb ? " in colour" : "", folder->files.at[k].path, (long long)info->x,
+                   (long long)info->y, (long long)info->z, elem_name(info->elem), info->rgb ? " in colour" : "");
 }
 
 static void close_folder(void *state)
@@ -65,8 +64,7 @@ static bool stack(Folder *folder, ImageInfo *info, Err *err)
     *info = *image_info(folder->first);
     folder->volumes = info->z > 1 || info->has_z;
     if (info->t > 1 || info->has_t) {
-        return err_set(err, CODE_FILES,
-                       "its files are to be planes of one image, but '%s' has time points",
+        return err_set(err, CODE_FILES, "its files are to be planes of one image, but '%s' has time points",
                        folder->files.at[0].path);
     }
     *(folder->volumes ? &info->t : &info->z) = (int64_t)folder->files.n;
@@ -98,16 +96,14 @@ static bool open_folder(const ImagePath *path, int fd, ImageInfo *info, void **s
     return true;
 }
 
-static bool read_folder(void *state, const ImageInfo *info, const ImageRows *at, void *to,
-                        size_t pitch, Err *err)
+static bool read_folder(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err)
 {
     (void)info;
     Folder *folder = state;
     ImageFile *file;
     TRY(select_file(folder, (size_t)(folder->volumes ? at->t : at->z), &file, err));
     image_use_crew(file, folder->crew);
-    return image_read(file, 0, at->c, folder->volumes ? at->z : 0, at->row, at->rows, to, pitch,
-                      err);
+    return image_read(file, 0, at->c, folder->volumes ? at->z : 0, at->row, at->rows, to, pitch, err);
 }
 
 static void use_crew_folder(void *state, Crew *crew)

@@ -27,8 +27,7 @@ typedef struct ImageFormat {
      * say what is wrong and leave the name of the file to image.c.
      */
     bool (*open)(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err);
-    bool (*read)(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch,
-                 Err *err);
+    bool (*read)(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err);
     /* Several threads may read rows that lie close together at once.  NULL: they may not. */
     bool (*shares)(void *state);
     /* Reads with the crew's help from now on.  NULL: there is nothing to help with. */
@@ -39,8 +38,8 @@ typedef struct ImageFormat {
      * Writers borrow the descriptor of an empty file, `path` is for messages.  finish writes what
      * is left; discard frees the state and is always called, also after finish.
      */
-    bool (*create)(const char *path, int fd, const ImageInfo *shape, Elem elem,
-                   const ImageMeta *meta, void **state, Err *err);
+    bool (*create)(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                   Err *err);
     bool (*write)(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
     bool (*finish)(void *state, Err *err);
     void (*discard)(void *state);

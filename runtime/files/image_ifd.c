@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 
 enum {
-    ENTRIES_MAX = 8192,   /* tags of one directory; real files have 10 to 100 */
-    SHARED_SLACK = 4096,  /* small values that writers let several tags share */
-    BLOCK = 1024,         /* one read takes most directories whole */
+    ENTRIES_MAX = 8192,  /* tags of one directory; real files have 10 to 100 */
+    SHARED_SLACK = 4096, /* small values that writers let several tags share */
+    BLOCK = 1024,        /* one read takes most directories whole */
 };
 
 /* No tag that is worth reading is larger; the bound is for files of many gigabytes. */
@@ -40,14 +40,14 @@ static const struct Type {
     uint8_t size;
     TypeKind kind;
 } TYPES[] = {
-    [TIFF_TYPE_BYTE] = {1, KIND_WHOLE},          [TIFF_TYPE_ASCII] = {1, KIND_TEXT},
-    [TIFF_TYPE_SHORT] = {2, KIND_WHOLE},         [TIFF_TYPE_LONG] = {4, KIND_WHOLE},
-    [TIFF_TYPE_RATIONAL] = {8, KIND_FRACTION},   [TIFF_TYPE_SBYTE] = {1, KIND_SIGNED},
-    [TIFF_TYPE_UNDEFINED] = {1, KIND_TEXT},      [TIFF_TYPE_SSHORT] = {2, KIND_SIGNED},
-    [TIFF_TYPE_SLONG] = {4, KIND_SIGNED},        [TIFF_TYPE_SRATIONAL] = {8, KIND_SIGNED_FRACTION},
-    [TIFF_TYPE_FLOAT] = {4, KIND_FLOAT},         [TIFF_TYPE_DOUBLE] = {8, KIND_FLOAT},
-    [TIFF_TYPE_IFD] = {4, KIND_WHOLE},           [TIFF_TYPE_LONG8] = {8, KIND_WHOLE},
-    [TIFF_TYPE_SLONG8] = {8, KIND_SIGNED},       [TIFF_TYPE_IFD8] = {8, KIND_WHOLE},
+    [TIFF_TYPE_BYTE] = {1, KIND_WHOLE},        [TIFF_TYPE_ASCII] = {1, KIND_TEXT},
+    [TIFF_TYPE_SHORT] = {2, KIND_WHOLE},       [TIFF_TYPE_LONG] = {4, KIND_WHOLE},
+    [TIFF_TYPE_RATIONAL] = {8, KIND_FRACTION}, [TIFF_TYPE_SBYTE] = {1, KIND_SIGNED},
+    [TIFF_TYPE_UNDEFINED] = {1, KIND_TEXT},    [TIFF_TYPE_SSHORT] = {2, KIND_SIGNED},
+    [TIFF_TYPE_SLONG] = {4, KIND_SIGNED},      [TIFF_TYPE_SRATIONAL] = {8, KIND_SIGNED_FRACTION},
+    [TIFF_TYPE_FLOAT] = {4, KIND_FLOAT},       [TIFF_TYPE_DOUBLE] = {8, KIND_FLOAT},
+    [TIFF_TYPE_IFD] = {4, KIND_WHOLE},         [TIFF_TYPE_LONG8] = {8, KIND_WHOLE},
+    [TIFF_TYPE_SLONG8] = {8, KIND_SIGNED},     [TIFF_TYPE_IFD8] = {8, KIND_WHOLE},
 };
 
 static struct Type type_of(uint16_t type)
@@ -84,10 +84,8 @@ static bool read_at(const TiffSource *source, void *to, size_t size, uint64_t at
         return true;
     }
     if (errno == 0) {
-        return err_set(err, CODE_FILES,
-                       "it is cut off: %zu bytes at offset %llu are missing (the file has %llu)",
-                       size - got, (unsigned long long)(at + got),
-                       (unsigned long long)source->size);
+        return err_set(err, CODE_FILES, "it is cut off: %zu bytes at offset %llu are missing (the file has %llu)",
+                       size - got, (unsigned long long)(at + got), (unsigned long long)source->size);
     }
     char why[128];
     if (strerror_r(errno, why, sizeof why) != 0) {
@@ -123,8 +121,7 @@ bool tiff_source_open(TiffSource *source, int fd, Err *err)
 }
 
 /* One entry; its values stand in the entry itself when they are small enough. */
-static void parse_entry(const TiffSource *source, const unsigned char *at, uint64_t offset,
-                        TiffEntry *entry)
+static void parse_entry(const TiffSource *source, const unsigned char *at, uint64_t offset, TiffEntry *entry)
 {
     size_t word = source->big ? 8 : 4;
     entry->tag = (uint16_t)number(source, at, 2);
@@ -138,8 +135,7 @@ static void parse_entry(const TiffSource *source, const unsigned char *at, uint6
 static bool grow_directory(TiffDirectory *dir, uint64_t n, Err *err)
 {
     if (n == 0 || n > ENTRIES_MAX) {
-        return err_set(err, CODE_FILES, "its directory is damaged: it claims %llu tags",
-                       (unsigned long long)n);
+        return err_set(err, CODE_FILES, "its directory is damaged: it claims %llu tags", (unsigned long long)n);
     }
     if (n > dir->cap) {
         TiffEntry *more = realloc(dir->entries, (size_t)n * sizeof *more);
@@ -164,11 +160,9 @@ static bool check_payload(const TiffSource *source, const TiffDirectory *dir, Er
         }
         sum += size * dir->entries[i].count;
     }
-    uint64_t most = source->size + SHARED_SLACK < PAYLOAD_MAX ? source->size + SHARED_SLACK
-                                                              : PAYLOAD_MAX;
+    uint64_t most = source->size + SHARED_SLACK < PAYLOAD_MAX ? source->size + SHARED_SLACK : PAYLOAD_MAX;
     if (sum > most) {
-        return err_set(err, CODE_FILES,
-                       "its directory is damaged: the tags claim more data than the file holds");
+        return err_set(err, CODE_FILES, "its directory is damaged: the tags claim more data than the file holds");
     }
     return true;
 }
@@ -180,7 +174,8 @@ bool tiff_directory_read(const TiffSource *source, uint64_t at, TiffDirectory *d
     if (at >= source->size || source->size - at < head) {
         return err_set(err, CODE_FILES,
                        "it is cut off: its directory should be at offset %llu, the file ends at "
-                       "%llu", (unsigned long long)at, (unsigned long long)source->size);
+                       "%llu",
+                       (unsigned long long)at, (unsigned long long)source->size);
     }
     size_t got = source->size - at < BLOCK ? (size_t)(source->size - at) : BLOCK;
     TRY(read_at(source, block, got, at, err));
@@ -279,15 +274,14 @@ bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **val
     return ok;
 }
 
-bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint64_t missing,
-               uint64_t *value, Err *err)
+bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint64_t missing, uint64_t *value, Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, tag);
     unsigned char bytes[8];
     *value = missing;
-    return entry == NULL || (is_whole(entry, err) &&
-                             read_at(source, bytes, (size_t)type_size(entry->type), entry->at, err) &&
-                             parse_whole(source, entry, bytes, value, err));
+    return entry == NULL ||
+           (is_whole(entry, err) && read_at(source, bytes, (size_t)type_size(entry->type), entry->at, err) &&
+            parse_whole(source, entry, bytes, value, err));
 }
 
 static double parse_float(uint64_t bits, size_t size)

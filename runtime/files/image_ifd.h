@@ -71,11 +71,11 @@ enum {
 };
 
 typedef struct TiffSource {
-    int fd;        /* borrowed */
-    uint64_t size; /* of the file */
+    int fd;         /* borrowed */
+    uint64_t size;  /* of the file */
     uint64_t first; /* offset of the first directory */
-    bool swap;     /* the file's byte order is not this machine's */
-    bool big;      /* BigTIFF */
+    bool swap;      /* the file's byte order is not this machine's */
+    bool big;       /* BigTIFF */
 } TiffSource;
 
 typedef struct TiffEntry {
@@ -101,8 +101,8 @@ const TiffEntry *tiff_find(const TiffDirectory *dir, int tag);
 /* Number of values of a tag; 0 when it is missing. */
 uint64_t tiff_count(const TiffDirectory *dir, int tag);
 /* The first value of an integer tag, or `missing`. */
-bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint64_t missing,
-               uint64_t *value, Err *err);
+bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint64_t missing, uint64_t *value,
+               Err *err);
 /* All values of an integer tag that is there; owned by the caller (free). */
 bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **values, Err *err);
 /* The first value of a tag of any numeric type, turned over, because resolutions are wanted as pixel sizes; 0 when it is

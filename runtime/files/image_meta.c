@@ -29,15 +29,32 @@ static const struct Unit {
     const char *name;
     double um;
 } UNITS[] = {
-    {"um", 1},                    {"\xC2\xB5m", 1},             {"\xCE\xBCm", 1},
-    {"\xB5m", 1},                 {"\xC3\x82\xC2\xB5m", 1},     {"\\u00B5m", 1},
-    {"\\u03BCm", 1},              {"micron", 1},                {"microns", 1},
-    {"nm", 1e-3},                 {"pm", 1e-6},                 {"\xC3\x85", 1e-4},
-    {"\xE2\x84\xAB", 1e-4},       {"\xC5", 1e-4},               {"angstrom", 1e-4},
-    {"mm", 1e3},                  {"cm", 1e4},                  {"dm", 1e5},
-    {"m", 1e6},                   {"km", 1e9},                  {"Mm", 1e12},
-    {"Pm", 1e21},                 {"in", 25400},                {"inch", 25400},
-    {"inches", 25400},            {"\"", 25400},
+    {"um", 1},
+    {"\xC2\xB5m", 1},
+    {"\xCE\xBCm", 1},
+    {"\xB5m", 1},
+    {"\xC3\x82\xC2\xB5m", 1},
+    {"\\u00B5m", 1},
+    {"\\u03BCm", 1},
+    {"micron", 1},
+    {"microns", 1},
+    {"nm", 1e-3},
+    {"pm", 1e-6},
+    {"\xC3\x85", 1e-4},
+    {"\xE2\x84\xAB", 1e-4},
+    {"\xC5", 1e-4},
+    {"angstrom", 1e-4},
+    {"mm", 1e3},
+    {"cm", 1e4},
+    {"dm", 1e5},
+    {"m", 1e6},
+    {"km", 1e9},
+    {"Mm", 1e12},
+    {"Pm", 1e21},
+    {"in", 25400},
+    {"inch", 25400},
+    {"inches", 25400},
+    {"\"", 25400},
 };
 
 /* What stands before "meter" or "metre", one or several. */
@@ -93,11 +110,10 @@ double meta_unit_seconds(const char *unit)
         const char *name;
         double seconds;
     } UNITS_OF_TIME[] = {
-        {"s", 1},               {"sec", 1},             {"second", 1},          {"seconds", 1},
-        {"ms", 1e-3},           {"msec", 1e-3},         {"us", 1e-6},           {"\xC2\xB5s", 1e-6},
-        {"\xCE\xBCs", 1e-6},    {"\\u00B5s", 1e-6},     {"min", 60},            {"minute", 60},
-        {"minutes", 60},        {"h", 3600},            {"hour", 3600},         {"hours", 3600},
-        {"d", 86400},           {"day", 86400},         {"days", 86400},
+        {"s", 1},        {"sec", 1},     {"second", 1},       {"seconds", 1},      {"ms", 1e-3},
+        {"msec", 1e-3},  {"us", 1e-6},   {"\xC2\xB5s", 1e-6}, {"\xCE\xBCs", 1e-6}, {"\\u00B5s", 1e-6},
+        {"min", 60},     {"minute", 60}, {"minutes", 60},     {"h", 3600},         {"hour", 3600},
+        {"hours", 3600}, {"d", 86400},   {"day", 86400},      {"days", 86400},
     };
     for (size_t i = 0; i < sizeof UNITS_OF_TIME / sizeof *UNITS_OF_TIME; i++) {
         if (strcasecmp(UNITS_OF_TIME[i].name, unit) == 0) {
@@ -179,8 +195,7 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 /* 72 dots an inch is what programs write that know nothing. */
 static void read_resolution(const MetaTags *tags, ImageInfo *info)
 {
-    if (info->unit[0] == '\0' && tags->size_x > 0 &&
-        (tags->resolution_unit == 2 || tags->resolution_unit == 3)) {
+    if (info->unit[0] == '\0' && tags->size_x > 0 && (tags->resolution_unit == 2 || tags->resolution_unit == 3)) {
         if (tags->resolution_unit == 2 && tags->size_x == 1.0 / 72) {
             return;
         }

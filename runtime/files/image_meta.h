@@ -13,10 +13,10 @@
 
 /* What tags of microscopes say (image_microscope.h); 0: nothing. */
 typedef struct MetaMicroscope {
-    int64_t behind;       /* planes that lie one behind the other from the only page's pixels on */
-    int64_t t, z;         /* of pages, z faster */
+    int64_t behind; /* planes that lie one behind the other from the only page's pixels on */
+    int64_t t, z;   /* of pages, z faster */
     double size_um[3];
-    double interval;      /* seconds */
+    double interval; /* seconds */
 } MetaMicroscope;
 
 typedef struct OmeXml OmeXml; /* image_ome.h */
@@ -27,10 +27,10 @@ typedef struct MetaTags {
     const OmeXml *ome;       /* the description when it is OME-XML; else NULL */
     int64_t pages;           /* of equal shape */
     int64_t x, y;
-    int64_t samples;         /* of a pixel */
-    bool planar;             /* samples are stored apart */
-    Elem elem;               /* as they are stored */
-    double size_x, size_y;   /* pixel size in the unit of the tag; 0 = unknown */
+    int64_t samples;          /* of a pixel */
+    bool planar;              /* samples are stored apart */
+    Elem elem;                /* as they are stored */
+    double size_x, size_y;    /* pixel size in the unit of the tag; 0 = unknown */
     uint64_t resolution_unit; /* 1 none, 2 inch, 3 cm */
     MetaMicroscope microscope;
 } MetaTags;
@@ -42,12 +42,12 @@ typedef struct MetaTags {
 typedef struct MetaPlan {
     int64_t t, c, z;
     int64_t step_t, step_c, step_z;
-    int64_t *page;   /* owned; NULL: by the steps */
-    int64_t unfinished; /* pages of a time point or plane that the acquisition did not come to the end of */
-    int64_t others;  /* images of this file that its OME-XML lists beside the one that is read */
+    int64_t *page;          /* owned; NULL: by the steps */
+    int64_t unfinished;     /* pages of a time point or plane that the acquisition did not come to the end of */
+    int64_t others;         /* images of this file that its OME-XML lists beside the one that is read */
     int64_t in_other_files; /* planes that the OME-XML lists in other files */
-    bool elsewhere;  /* the OME-XML is in another file, which it names */
-    int terms;       /* of ImageJ's calibration: term[0] + term[1] * stored + ...; 0: there is none */
+    bool elsewhere;         /* the OME-XML is in another file, which it names */
+    int terms;              /* of ImageJ's calibration: term[0] + term[1] * stored + ...; 0: there is none */
     double term[5];
     bool contiguous; /* there is one page, and the others should lie behind its pixels */
 } MetaPlan;
@@ -69,7 +69,6 @@ double meta_unit_seconds(const char *unit);
  * axes, `chunky` says that c is samples of a pixel.  Pages are in ImageJ's order, c fastest, then
  * z, then t.  Owned by the caller (free).
  */
-bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta,
-                   char **text, Err *err);
+bool meta_describe(const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta, char **text, Err *err);
 
 #endif

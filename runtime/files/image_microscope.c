@@ -47,8 +47,9 @@ static bool read_lsm(const TiffSource *source, const TiffEntry *entry, MetaMicro
         return true;
     }
     if (source->size > UINT32_MAX && !source->big) {
-        return err_set(err, CODE_FILES, "it is an LSM file of more than 4 GB, in which the places of planes are not "
-                                        "told apart; convert it to OME-TIFF with Bio-Formats (bfconvert)");
+        return err_set(err, CODE_FILES,
+                       "it is an LSM file of more than 4 GB, in which the places of planes are not "
+                       "told apart; convert it to OME-TIFF with Bio-Formats (bfconvert)");
     }
     to->z = (int64_t)little(table + Z, 4);
     to->t = (int64_t)little(table + T, 4);

@@ -24,8 +24,8 @@ static const int64_t PLANES_MAX = (int64_t)1 << 22;
 typedef enum Whose { WHOSE_UNSAID, WHOSE_OURS, WHOSE_OTHERS } Whose;
 
 typedef struct OmeData {
-    int64_t first[3];     /* t, c, z of the first plane */
-    int64_t page, count;  /* count -1: it is not said */
+    int64_t first[3];    /* t, c, z of the first plane */
+    int64_t page, count; /* count -1: it is not said */
     bool has_page;
     Whose whose;
 } OmeData;
@@ -38,8 +38,8 @@ typedef struct OmeImage {
     double interval;
     char type[16];
     size_t first_data, n_data;
-    size_t first_name;       /* of its channels, in OmeXml.names */
-    int64_t channels;        /* elements that speak of one */
+    size_t first_name;                     /* of its channels, in OmeXml.names */
+    int64_t channels;                      /* elements that speak of one */
     bool has_pixels, only_metadata, named; /* named: one of them has a name */
 } OmeImage;
 
@@ -48,7 +48,7 @@ struct OmeXml {
     OmeData *data; /* of all images */
     char *names;   /* of channels of all images, each terminated */
     size_t n_images, cap_images, n_data, cap_data, n_names, cap_names;
-    size_t read;   /* the image that is read */
+    size_t read; /* the image that is read */
     bool elsewhere, damaged, forgotten;
     int64_t others;
 };
@@ -63,11 +63,11 @@ static const char *const PATH[] = {"", "OME", "Image", "Pixels", "TiffData", "UU
 typedef struct Reading {
     OmeXml *xml;
     XML_Parser parser;
-    const char *name;               /* of the file */
+    const char *name; /* of the file */
     int depth, at;
     bool other_root, entities, no_memory, closed;
     char root_uuid[VALUE_BYTES], uuid[VALUE_BYTES], file[VALUE_BYTES];
-    char other[VALUE_BYTES];        /* the first file that is not called like this one */
+    char other[VALUE_BYTES]; /* the first file that is not called like this one */
     bool ours, several_others;
 } Reading;
 
@@ -300,8 +300,8 @@ static void on_end(void *user, const char *name)
     r->closed = r->depth == 0;
 }
 
-static void on_entity(void *user, const char *name, int is_parameter, const char *value, int length,
-                      const char *base, const char *system, const char *public, const char *notation)
+static void on_entity(void *user, const char *name, int is_parameter, const char *value, int length, const char *base,
+                      const char *system, const char *public, const char *notation)
 {
     Reading *r = user;
     (void)name, (void)is_parameter, (void)value, (void)length, (void)base, (void)system, (void)public, (void)notation;
@@ -390,9 +390,9 @@ bool ome_read(const char *text, const char *name, OmeXml **out, Err *err)
     bool ok = xml != NULL && parse(&r, text);
     if (xml == NULL || r.no_memory || r.entities || r.other_root) {
         ome_free(xml);
-        return r.other_root || err_set(err, CODE_FILES, "%s",
-                                       r.entities ? "its OME-XML declares entities, which pipec does not read"
-                                                  : "out of memory");
+        return r.other_root ||
+               err_set(err, CODE_FILES, "%s",
+                       r.entities ? "its OME-XML declares entities, which pipec does not read" : "out of memory");
     }
     xml->damaged = !ok;
     settle_owners(&r);
@@ -458,9 +458,9 @@ static bool tells_these(const OmeImage *image, const MetaTags *tags)
     static const struct {
         const char *name;
         Elem elem;
-    } TYPES[] = {{"bit", ELEM_BOOL},  {"int8", ELEM_I16},   {"uint8", ELEM_U8},  {"int16", ELEM_I16},
-                 {"uint16", ELEM_U16}, {"int32", ELEM_I32}, {"uint32", ELEM_U32}, {"float", ELEM_F32},
-                 {"double", ELEM_F64}};
+    } TYPES[] = {{"bit", ELEM_BOOL},   {"int8", ELEM_I16},   {"uint8", ELEM_U8},
+                 {"int16", ELEM_I16},  {"uint16", ELEM_U16}, {"int32", ELEM_I32},
+                 {"uint32", ELEM_U32}, {"float", ELEM_F32},  {"double", ELEM_F64}};
     bool same = (image->x == 0 || image->x == tags->x) && (image->y == 0 || image->y == tags->y);
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
         same = same && (strcmp(TYPES[i].name, image->type) != 0 || TYPES[i].elem == tags->elem);
@@ -474,9 +474,9 @@ static bool tells_these(const OmeImage *image, const MetaTags *tags)
 typedef struct Planes {
     int64_t extent[3]; /* t, c, z */
     const int *order;
-    int64_t *page;     /* [t][c][z]; -1: not here */
+    int64_t *page; /* [t][c][z]; -1: not here */
     int64_t total;
-    int64_t left;      /* how many more may be placed: a short text may place all of them again and again */
+    int64_t left; /* how many more may be placed: a short text may place all of them again and again */
 } Planes;
 
 /* Notes that `count` planes from `first` on are the pages from `page` on. */
@@ -591,8 +591,7 @@ static int64_t drop_unfinished(Planes *planes)
 }
 
 /* Cuts the map down to the box; the box is never larger than the map, so it works in place. */
-static void cut_to_box(const Planes *planes, const int64_t low[3], const int64_t high[3],
-                       MetaPlan *plan)
+static void cut_to_box(const Planes *planes, const int64_t low[3], const int64_t high[3], MetaPlan *plan)
 {
     const int64_t *extent = planes->extent;
     int64_t n = 0;
@@ -611,8 +610,7 @@ static void cut_to_box(const Planes *planes, const int64_t low[3], const int64_t
 
 static bool refuse_gaps(const Planes *planes, int64_t found, bool single, Err *err)
 {
-    return err_set(err, CODE_FILES,
-                   "its OME-XML lists %lld planes, of which only %lld are in this file, with gaps; %s",
+    return err_set(err, CODE_FILES, "its OME-XML lists %lld planes, of which only %lld are in this file, with gaps; %s",
                    (long long)planes->total, (long long)found,
                    single ? "save those that belong together as a file of their own (in Fiji, the Bio-Formats Importer "
                             "lets a range be chosen)"

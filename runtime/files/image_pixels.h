@@ -12,14 +12,14 @@
 
 /* How a row is packed; native byte order. */
 typedef struct PixelForm {
-    int bits;               /* of one sample: 1, 2, 4, 8, 16, 32, 64 */
-    int samples;            /* of one pixel in the row */
-    bool widen;             /* signed bytes, which become i16 */
-    bool invert;            /* 0 is white: unsigned values are turned over */
-    bool offset;            /* 16 bits that count from -32768 on, and become i16 */
-    const float *curve;     /* bytes or 16 bits become curve[value]; NULL: they stay */
-    const uint8_t *map;     /* palette: map[sample * 256 + index]; NULL: none */
-    Elem elem;              /* of the result */
+    int bits;           /* of one sample: 1, 2, 4, 8, 16, 32, 64 */
+    int samples;        /* of one pixel in the row */
+    bool widen;         /* signed bytes, which become i16 */
+    bool invert;        /* 0 is white: unsigned values are turned over */
+    bool offset;        /* 16 bits that count from -32768 on, and become i16 */
+    const float *curve; /* bytes or 16 bits become curve[value]; NULL: they stay */
+    const uint8_t *map; /* palette: map[sample * 256 + index]; NULL: none */
+    Elem elem;          /* of the result */
 } PixelForm;
 
 /* True when a row of the file is a row of the result, byte for byte. */

@@ -40,13 +40,13 @@ typedef struct PngIn {
     jmp_buf jump;
     char message[200];
     int64_t x, y;
-    int samples;         /* 1 or 3, after the transformations */
-    size_t size;         /* bytes of a sample */
-    bool gray;           /* three samples that are equal everywhere: only one is handed on */
-    bool bits;           /* 1-bit gray */
-    bool alpha;          /* which is left out */
-    double um[2];        /* micrometres of a pixel along x and y; 0: unknown */
-    unsigned char *at;   /* all rows as libpng gives them; NULL: not decoded yet */
+    int samples;       /* 1 or 3, after the transformations */
+    size_t size;       /* bytes of a sample */
+    bool gray;         /* three samples that are equal everywhere: only one is handed on */
+    bool bits;         /* 1-bit gray */
+    bool alpha;        /* which is left out */
+    double um[2];      /* micrometres of a pixel along x and y; 0: unknown */
+    unsigned char *at; /* all rows as libpng gives them; NULL: not decoded yet */
 } PngIn;
 
 static void on_read_error(png_structp png, png_const_charp message)
@@ -116,8 +116,8 @@ static void read_sizes(PngIn *in)
     png_uint_32 per_metre[2] = {0, 0};
     int unit = PNG_RESOLUTION_UNKNOWN;
     bool known = png_get_pHYs(in->png, in->info, &per_metre[0], &per_metre[1], &unit) != 0 &&
-                 unit == PNG_RESOLUTION_METER && per_metre[0] > 0 && per_metre[1] > 0 &&
-                 per_metre[0] != 2834 && per_metre[0] != 2835;
+                 unit == PNG_RESOLUTION_METER && per_metre[0] > 0 && per_metre[1] > 0 && per_metre[0] != 2834 &&
+                 per_metre[0] != 2835;
     for (int axis = 0; axis < 2; axis++) {
         in->um[axis] = known ? 1e6 / per_metre[axis] : 0;
     }
@@ -172,8 +172,8 @@ static bool check_header(const PngIn *in, uint64_t file_size, Err *err)
     if (bytes / (in->size == 1 ? 8 : 1) > file_size * RATIO_MAX) {
         return err_set(err, CODE_FILES,
                        "it claims %lld x %lld pixels, and %llu bytes cannot hold them: it is cut "
-                       "off or damaged", (long long)in->x, (long long)in->y,
-                       (unsigned long long)file_size);
+                       "off or damaged",
+                       (long long)in->x, (long long)in->y, (unsigned long long)file_size);
     }
     return true;
 }
@@ -251,8 +251,7 @@ static bool decode_once(PngIn *in, Err *err)
     return ok;
 }
 
-static bool read_png(void *state, const ImageInfo *info, const ImageRows *at, void *to,
-                     size_t pitch, Err *err)
+static bool read_png(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err)
 {
     PngIn *in = state;
     TRY(decode_once(in, err));
@@ -282,7 +281,7 @@ typedef struct PngOut {
     unsigned char *at;   /* planes as they came, [c][y][x] */
     unsigned char *line; /* one row as it goes out */
     int samples, depth;
-    double low, scale;   /* scaled types: value = (v - low) * scale */
+    double low, scale; /* scaled types: value = (v - low) * scale */
 } PngOut;
 
 static void on_write_error(png_structp png, png_const_charp message)
@@ -340,15 +339,15 @@ static void choose_sizes(PngOut *out, const ImageInfo *like)
     }
 }
 
-static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem elem,
-                       const ImageMeta *meta, void **state, Err *err)
+static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                       Err *err)
 {
     if (shape->z * shape->t > 1 || (shape->c != 1 && shape->c != 3)) {
         int64_t planes = shape->z * shape->t;
         return err_set(err, CODE_FILES,
                        "cannot write '%s': PNG holds one plane, gray or RGB, and the output has "
-                       "%lld plane%s of %lld channel%s; write it as tif", path, (long long)planes,
-                       planes == 1 ? "" : "s", (long long)shape->c, shape->c == 1 ? "" : "s");
+                       "%lld plane%s of %lld channel%s; write it as tif",
+                       path, (long long)planes, planes == 1 ? "" : "s", (long long)shape->c, shape->c == 1 ? "" : "s");
     }
     PngOut *out = calloc(1, sizeof *out);
     *state = out;
@@ -365,8 +364,7 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         out->at = malloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
         out->line = malloc((size_t)(shape->x * shape->c) * 2);
     }
-    if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL ||
-        out->parameters == NULL) {
+    if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL || out->parameters == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     return true;
@@ -378,8 +376,8 @@ static bool write_png(void *state, const ImageRows *at, const void *from, size_t
     size_t row = (size_t)out->shape.x * elem_size(out->elem);
     (void)err;
     for (int64_t i = 0; i < at->rows; i++) {
-        memcpy(out->at + (size_t)(at->c * out->shape.y + at->row + i) * row,
-               (const char *)from + (size_t)i * pitch, row);
+        memcpy(out->at + (size_t)(at->c * out->shape.y + at->row + i) * row, (const char *)from + (size_t)i * pitch,
+               row);
     }
     return true;
 }
@@ -474,9 +472,9 @@ static bool encode(PngOut *out)
     png_set_write_fn(out->png, out, on_write, on_flush);
     png_set_user_limits(out->png, INT32_MAX, INT32_MAX);
     png_set_compression_level(out->png, 4);
-    png_set_IHDR(out->png, out->info, (png_uint_32)out->shape.x, (png_uint_32)out->shape.y,
-                 out->depth, out->samples == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(out->png, out->info, (png_uint_32)out->shape.x, (png_uint_32)out->shape.y, out->depth,
+                 out->samples == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     if (out->per_metre[0] > 0) {
         png_set_pHYs(out->png, out->info, out->per_metre[0], out->per_metre[1], PNG_RESOLUTION_METER);
     }
@@ -484,8 +482,10 @@ static bool encode(PngOut *out)
     char *texts[2] = {out->software, out->parameters};
     for (int i = 0; i < 2; i++) {
         if (texts[i][0] != '\0') {
-            png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE, .key = keys[i],
-                             .text = texts[i], .text_length = strlen(texts[i])};
+            png_text text = {.compression = PNG_TEXT_COMPRESSION_NONE,
+                             .key = keys[i],
+                             .text = texts[i],
+                             .text_length = strlen(texts[i])};
             png_set_text(out->png, out->info, &text, 1);
         }
     }
@@ -511,8 +511,7 @@ static bool finish_png(void *state, Err *err)
         return true;
     }
     return out->error != 0 ? file_err_set(err, CODE_OUTPUT, "write", out->path, out->error)
-                           : err_set(err, CODE_FILES, "cannot write '%s': %s", out->path,
-                                     out->message);
+                           : err_set(err, CODE_FILES, "cannot write '%s': %s", out->path, out->message);
 }
 
 const ImageFormat image_png = {

@@ -23,44 +23,44 @@
 
 static const uint64_t GROUP_MAX = (uint64_t)32 << 20; /* bytes of bands that are decoded at once, if not of one alone */
 static const uint64_t CACHE_MAX = (uint64_t)256 << 20; /* bytes of bands kept for other samples */
-static const uint64_t SCAN_MIN = (uint64_t)64 << 20;  /* bytes of a strip decoded row by row */
-static const uint64_t CHUNK = (uint64_t)1 << 20;      /* bytes read at once and then unpacked */
-enum { SLOWER = 4 }; /* decoding takes so many times as long as copying, or longer */
+static const uint64_t SCAN_MIN = (uint64_t)64 << 20;   /* bytes of a strip decoded row by row */
+static const uint64_t CHUNK = (uint64_t)1 << 20;       /* bytes read at once and then unpacked */
+enum { SLOWER = 4 };                                   /* decoding takes so many times as long as copying, or longer */
 
 typedef struct TiffFile {
     TiffSource source;
-    TiffDirectory dir;       /* of the current page */
-    uint64_t *ifd;           /* offsets of the pages' directories */
-    uint64_t rest;           /* that of the first page that does not look like them; 0: there is none */
+    TiffDirectory dir; /* of the current page */
+    uint64_t *ifd;     /* offsets of the pages' directories */
+    uint64_t rest;     /* that of the first page that does not look like them; 0: there is none */
     int64_t pages, cap;
-    bool all_count;          /* thumbnails are pages as others */
-    bool all_marked;         /* there are no others */
-    int64_t thumbnails;      /* pages that are marked and count */
-    char *text;              /* the description of the first page; NULL: there is none */
-    OmeXml *ome;             /* what it says if it is OME-XML; NULL: it is not */
+    bool all_count;     /* thumbnails are pages as others */
+    bool all_marked;    /* there are no others */
+    int64_t thumbnails; /* pages that are marked and count */
+    char *text;         /* the description of the first page; NULL: there is none */
+    OmeXml *ome;        /* what it says if it is OME-XML; NULL: it is not */
     MetaPlan plan;
-    TiffLayout shape;        /* of every page; storage details of the first */
-    bool stored;             /* palettes and white zeros are left alone */
+    TiffLayout shape; /* of every page; storage details of the first */
+    bool stored;      /* palettes and white zeros are left alone */
 
-    int64_t current;         /* page that the rest is about; -1: none */
+    int64_t current; /* page that the rest is about; -1: none */
     TiffLayout now;
     PixelForm form;
     uint8_t map[3 * 256];
-    uint64_t *raw;           /* offsets of planes in place; NULL: decode */
-    uint8_t *absent;         /* flags of strips or tiles that have no bytes; NULL: there are none */
-    uint8_t nothing[8];      /* a sample there */
-    bool offset;             /* ImageJ's signed 16 bits */
-    float *curve;            /* another calibration of ImageJ; NULL: there is none */
-    uint8_t **band;          /* decoded bands, [sample][band]; NULL: not there */
-    uint64_t bands, held;    /* how many there can be, how many there are */
-    uint64_t low, high;      /* those that are there lie between these, both included */
-    uint64_t scanned;        /* row after the one in scratch, of a strip decoded by rows; 0: none */
+    uint64_t *raw;        /* offsets of planes in place; NULL: decode */
+    uint8_t *absent;      /* flags of strips or tiles that have no bytes; NULL: there are none */
+    uint8_t nothing[8];   /* a sample there */
+    bool offset;          /* ImageJ's signed 16 bits */
+    float *curve;         /* another calibration of ImageJ; NULL: there is none */
+    uint8_t **band;       /* decoded bands, [sample][band]; NULL: not there */
+    uint64_t bands, held; /* how many there can be, how many there are */
+    uint64_t low, high;   /* those that are there lie between these, both included */
+    uint64_t scanned;     /* row after the one in scratch, of a strip decoded by rows; 0: none */
     uint64_t scanned_sample;
-    uint8_t *scratch;        /* rows as the file packs them */
+    uint8_t *scratch; /* rows as the file packs them */
     uint64_t scratch_size;
 
     TiffDecoder decoder[TIFF_DECODERS];
-    Crew *crew;              /* NULL: one decoder works alone */
+    Crew *crew; /* NULL: one decoder works alone */
 } TiffFile;
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -72,9 +72,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 
 static bool page_error(const TiffFile *file, int64_t page, Err *err)
 {
-    return file->pages > 1 || file->plan.contiguous
-               ? err_prefix(err, "page %lld", (long long)page + 1)
-               : false;
+    return file->pages > 1 || file->plan.contiguous ? err_prefix(err, "page %lld", (long long)page + 1) : false;
 }
 
 static bool add_page(TiffFile *file, uint64_t at, Err *err)
@@ -236,8 +234,8 @@ static bool has_palette(const TiffFile *file, const TiffLayout *layout)
 static bool is_bits(const TiffLayout *layout)
 {
     enum { FAX_FIRST = 2, FAX_LAST = 4, FAX_BY_WORDS = 32771 };
-    bool fax = (layout->compression >= FAX_FIRST && layout->compression <= FAX_LAST) ||
-               layout->compression == FAX_BY_WORDS;
+    bool fax =
+        (layout->compression >= FAX_FIRST && layout->compression <= FAX_LAST) || layout->compression == FAX_BY_WORDS;
     return layout->photometric == PHOTOMETRIC_WHITE_IS_ZERO && layout->bits == 1 && !fax;
 }
 
@@ -303,8 +301,7 @@ static uint64_t band_row_bytes(const TiffFile *file)
 {
     const TiffLayout *now = &file->now;
     uint64_t samples = now->planar ? 1 : now->samples;
-    return now->tiled ? (now->tile_x * samples * now->bits + 7) / 8 * tiff_tiles_across(now)
-                      : tiff_row_bytes(now);
+    return now->tiled ? (now->tile_x * samples * now->bits + 7) / 8 * tiff_tiles_across(now) : tiff_row_bytes(now);
 }
 
 /*
@@ -393,15 +390,16 @@ static bool get_bands(TiffFile *file, uint64_t sample, uint64_t from, uint64_t *
     if (row > BAND_MAX || size > BAND_MAX) {
         return err_set(err, CODE_FILES,
                        "one %s holds %.3g GB, and 4 GB is the most; rewrite the file with "
-                       "smaller %s", now->tiled ? "row of tiles" : "strip",
-                       (double)row * (double)now->band_rows / 1e9, now->tiled ? "tiles" : "strips");
+                       "smaller %s",
+                       now->tiled ? "row of tiles" : "strip", (double)row * (double)now->band_rows / 1e9,
+                       now->tiled ? "tiles" : "strips");
     }
     if (file->band[before + from] == NULL) {
         while (last < *to && file->band[before + last + 1] == NULL && (last - from + 2) * size <= GROUP_MAX) {
             last++;
         }
-        bool ok = make_room(file, before + from, before + last, size, err) &&
-                  decode(file, before + from, before + last, err);
+        bool ok =
+            make_room(file, before + from, before + last, size, err) && decode(file, before + from, before + last, err);
         if (!ok) {
             drop_bands(file);
             return false;
@@ -454,8 +452,8 @@ static void unpack_piece(void *context, int piece)
     for (uint64_t i = u->rows * (uint64_t)piece / n; i < end; i++) {
         uint64_t row = u->row + i;
         const uint8_t *band = u->file->band[u->sample * now->bands + row / now->band_rows];
-        pixels_row(&u->file->form, band + row % now->band_rows * band_row_bytes(u->file), u->of_pixel,
-                   (size_t)now->x, u->to + (size_t)i * u->pitch);
+        pixels_row(&u->file->form, band + row % now->band_rows * band_row_bytes(u->file), u->of_pixel, (size_t)now->x,
+                   u->to + (size_t)i * u->pitch);
     }
 }
 
@@ -469,13 +467,14 @@ static bool read_scanned(TiffFile *file, const ImageRows *at, uint64_t sample, i
     return true;
 }
 
-static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *to, size_t pitch,
-                         Err *err)
+static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *to, size_t pitch, Err *err)
 {
     const TiffLayout *now = &file->now;
     uint64_t first = (uint64_t)at->row, end = first + (uint64_t)at->rows;
-    Unpacking u = {.file = file, .sample = now->planar ? (uint64_t)sample : 0,
-                   .of_pixel = now->planar ? 0 : sample, .pitch = pitch};
+    Unpacking u = {.file = file,
+                   .sample = now->planar ? (uint64_t)sample : 0,
+                   .of_pixel = now->planar ? 0 : sample,
+                   .pitch = pitch};
     if (is_scanned(now)) {
         return read_scanned(file, at, u.sample, u.of_pixel, to, pitch, err);
     }
@@ -499,17 +498,15 @@ static bool read_bytes(TiffFile *file, void *to, uint64_t size, uint64_t at, Err
         return true;
     }
     if (errno != 0) {
-        return err_set(err, CODE_FILES, "reading failed at offset %llu (error %d)",
-                       (unsigned long long)(at + got), errno);
+        return err_set(err, CODE_FILES, "reading failed at offset %llu (error %d)", (unsigned long long)(at + got),
+                       errno);
     }
-    return err_set(err, CODE_FILES,
-                   "it is cut off: pixels at offset %llu are missing, the file ends at %llu",
+    return err_set(err, CODE_FILES, "it is cut off: pixels at offset %llu are missing, the file ends at %llu",
                    (unsigned long long)(at + got), (unsigned long long)file->source.size);
 }
 
 /* Rows that need no unpacking and lie close go straight to where they are wanted. */
-static bool read_raw(TiffFile *file, const ImageRows *at, int sample, uint64_t offset, void *to,
-                     size_t pitch, Err *err)
+static bool read_raw(TiffFile *file, const ImageRows *at, int sample, uint64_t offset, void *to, size_t pitch, Err *err)
 {
     const TiffLayout *now = &file->now;
     PixelForm form = file->form;
@@ -593,8 +590,9 @@ static bool check_contiguous(TiffFile *file, const MetaTags *tags, ImageInfo *in
     }
     bool stk = tags->microscope.behind > 0;
     if (stk && here == 0) {
-        return err_set(err, CODE_FILES, "its %llu planes are compressed or lie apart, which pipec reads in no STK file; "
-                                        "convert it to OME-TIFF with Bio-Formats (bfconvert)",
+        return err_set(err, CODE_FILES,
+                       "its %llu planes are compressed or lie apart, which pipec reads in no STK file; "
+                       "convert it to OME-TIFF with Bio-Formats (bfconvert)",
                        (unsigned long long)planes);
     }
     if (stk || (here > 1 && in_front && file->source.size > file->ifd[0] + 4096)) {
@@ -781,17 +779,15 @@ static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **sta
     return true;
 }
 
-static bool read_tiff(void *state, const ImageInfo *info, const ImageRows *at, void *to,
-                      size_t pitch, Err *err)
+static bool read_tiff(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err)
 {
     TiffFile *file = state;
     const MetaPlan *plan = &file->plan;
     int64_t samples = info->c / plan->c, c = at->c / samples;
     int sample = has_palette(file, &file->shape) ? (int)(at->c % samples)
                                                  : tiff_kept_sample(&file->shape, (int)(at->c % samples));
-    int64_t plane = plan->page != NULL
-                        ? plan->page[(at->t * plan->c + c) * plan->z + at->z]
-                        : at->t * plan->step_t + c * plan->step_c + at->z * plan->step_z;
+    int64_t plane = plan->page != NULL ? plan->page[(at->t * plan->c + c) * plan->z + at->z]
+                                       : at->t * plan->step_t + c * plan->step_c + at->z * plan->step_z;
     int64_t page = plan->contiguous ? 0 : plane;
     if (at->rows == 0) {
         return true;

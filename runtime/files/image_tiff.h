@@ -29,24 +29,22 @@ enum {
 typedef struct TiffLayout {
     uint64_t x, y;
     uint64_t bits, format;
-    uint64_t samples;     /* of a pixel in the file */
+    uint64_t samples; /* of a pixel in the file */
     uint64_t photometric, compression, fill_order;
-    bool planar;          /* samples are stored apart */
+    bool planar; /* samples are stored apart */
     bool tiled;
-    uint64_t band_rows;   /* rows of a strip or of a tile, at most y */
-    uint64_t tile_x;      /* columns of a tile; x for strips */
-    uint64_t bands;       /* strips or rows of tiles of one plane */
-    uint64_t kept;        /* samples that are handed on: without alpha */
-    uint64_t alphas;      /* which are not: bit i is sample i */
-    Elem elem;            /* before palettes */
+    uint64_t band_rows; /* rows of a strip or of a tile, at most y */
+    uint64_t tile_x;    /* columns of a tile; x for strips */
+    uint64_t bands;     /* strips or rows of tiles of one plane */
+    uint64_t kept;      /* samples that are handed on: without alpha */
+    uint64_t alphas;    /* which are not: bit i is sample i */
+    Elem elem;          /* before palettes */
 } TiffLayout;
 
 /* What the tags say, unchecked; false when they are damaged. */
-bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
-                      Err *err);
+bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err);
 /* Completes a layout; false, with a sentence, when pipec cannot read such pixels. */
-bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
-                       Err *err);
+bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err);
 /* True when two pages hold pixels of the same shape and meaning. */
 bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b);
 /* False when the file is far too small for pixels that are `bytes` long and lie in it, however well they are compressed;
@@ -75,15 +73,15 @@ bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, con
  * Offsets of the pixels of each stored plane (one, or one a sample) when they are uncompressed and
  * each plane lies in one piece; else NULL.  Owned by the caller (free).
  */
-bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
-                     uint64_t **offsets, Err *err);
+bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint64_t **offsets,
+                     Err *err);
 /* The palette as map[sample * 256 + index]; *gray when it has no colours. */
-bool tiff_palette(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
-                  uint8_t map[3 * 256], bool *gray, Err *err);
+bool tiff_palette(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t map[3 * 256],
+                  bool *gray, Err *err);
 
 /* The writing half of the format, in image_tiff_write.c; see ImageFormat. */
-bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem,
-                 const ImageMeta *meta, void **state, Err *err);
+bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                 Err *err);
 bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
 bool tiff_finish(void *state, Err *err);
 void tiff_discard(void *state);

@@ -53,8 +53,7 @@ static tmsize_t on_write(thandle_t user, void *from, tmsize_t size)
 static toff_t on_seek(thandle_t user, toff_t offset, int whence)
 {
     TiffDecoder *d = user;
-    const uint64_t from[] = {
-        [SEEK_SET] = 0, [SEEK_CUR] = d->position, [SEEK_END] = d->source->size};
+    const uint64_t from[] = {[SEEK_SET] = 0, [SEEK_CUR] = d->position, [SEEK_END] = d->source->size};
     d->position = from[whence] + offset;
     return d->position;
 }
@@ -142,8 +141,7 @@ static bool decoded(const TiffDecoder *d, tmsize_t got, uint64_t size)
 
 static bool decode_error(const TiffDecoder *d, const char *what, uint64_t number, Err *err)
 {
-    return err_set(err, CODE_FILES, "%s %llu is damaged or cut off (%s)", what,
-                   (unsigned long long)number,
+    return err_set(err, CODE_FILES, "%s %llu is damaged or cut off (%s)", what, (unsigned long long)number,
                    d->message[0] == '\0' ? "it ends too early" : d->message);
 }
 

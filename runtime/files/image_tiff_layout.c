@@ -17,10 +17,9 @@ static const struct SampleRow {
     uint64_t format, bits;
     Elem elem;
 } SAMPLES[] = {
-    {FORMAT_UINT, 1, ELEM_BOOL}, {FORMAT_UINT, 2, ELEM_U8},    {FORMAT_UINT, 4, ELEM_U8},
-    {FORMAT_UINT, 8, ELEM_U8},   {FORMAT_UINT, 16, ELEM_U16},  {FORMAT_UINT, 32, ELEM_U32},
-    {FORMAT_INT, 8, ELEM_I16},   {FORMAT_INT, 16, ELEM_I16},   {FORMAT_INT, 32, ELEM_I32},
-    {FORMAT_FLOAT, 32, ELEM_F32}, {FORMAT_FLOAT, 64, ELEM_F64},
+    {FORMAT_UINT, 1, ELEM_BOOL}, {FORMAT_UINT, 2, ELEM_U8},    {FORMAT_UINT, 4, ELEM_U8},    {FORMAT_UINT, 8, ELEM_U8},
+    {FORMAT_UINT, 16, ELEM_U16}, {FORMAT_UINT, 32, ELEM_U32},  {FORMAT_INT, 8, ELEM_I16},    {FORMAT_INT, 16, ELEM_I16},
+    {FORMAT_INT, 32, ELEM_I32},  {FORMAT_FLOAT, 32, ELEM_F32}, {FORMAT_FLOAT, 64, ELEM_F64},
 };
 
 /*
@@ -36,20 +35,25 @@ static const struct Ratio {
 
 static const uint64_t RATIO_UNKNOWN = 100000;
 static const double TILE_MOST = 1 << 28; /* bytes of a tile that is much larger than the image */
-static const double SPARSE_MOST = 1e7; /* the same for files that leave pixels out */
+static const double SPARSE_MOST = 1e7;   /* the same for files that leave pixels out */
 
 static const struct Photometric {
     uint64_t code;
     const char *name;
 } REFUSED[] = {
-    {5, "CMYK colours"},        {8, "CIELab colours"},      {9, "ICCLab colours"},
-    {10, "ITULab colours"},     {32803, "a colour filter array"}, {32844, "LogL pixels"},
-    {32845, "LogLuv pixels"},   {51177, "a depth map"},
+    {5, "CMYK colours"},
+    {8, "CIELab colours"},
+    {9, "ICCLab colours"},
+    {10, "ITULab colours"},
+    {32803, "a colour filter array"},
+    {32844, "LogL pixels"},
+    {32845, "LogLuv pixels"},
+    {51177, "a depth map"},
 };
 
 /* All values of a tag with one value a sample must be equal. */
-static bool read_same(const TiffSource *source, const TiffDirectory *dir, int tag,
-                      uint64_t missing, uint64_t *value, Err *err)
+static bool read_same(const TiffSource *source, const TiffDirectory *dir, int tag, uint64_t missing, uint64_t *value,
+                      Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, tag);
     uint64_t *all = NULL;
@@ -68,8 +72,7 @@ static bool read_same(const TiffSource *source, const TiffDirectory *dir, int ta
     return true;
 }
 
-bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
-                      Err *err)
+bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
     uint64_t planar;
     memset(layout, 0, sizeof *layout);
@@ -79,8 +82,7 @@ bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLa
     TRY(read_same(source, dir, TAG_SAMPLE_FORMAT, FORMAT_UINT, &layout->format, err));
     TRY(tiff_uint(source, dir, TAG_SAMPLES, 1, &layout->samples, err));
     TRY(tiff_uint(source, dir, TAG_COMPRESSION, COMPRESSION_NONE, &layout->compression, err));
-    TRY(tiff_uint(source, dir, TAG_PHOTOMETRIC, PHOTOMETRIC_BLACK_IS_ZERO, &layout->photometric,
-                  err));
+    TRY(tiff_uint(source, dir, TAG_PHOTOMETRIC, PHOTOMETRIC_BLACK_IS_ZERO, &layout->photometric, err));
     TRY(tiff_uint(source, dir, TAG_FILL_ORDER, 1, &layout->fill_order, err));
     TRY(tiff_uint(source, dir, TAG_PLANAR, 1, &planar, err));
     layout->planar = planar == 2 && layout->samples > 1;
@@ -93,8 +95,8 @@ bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLa
 
 bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b)
 {
-    return a->x == b->x && a->y == b->y && a->bits == b->bits && a->format == b->format &&
-           a->samples == b->samples && a->photometric == b->photometric;
+    return a->x == b->x && a->y == b->y && a->bits == b->bits && a->format == b->format && a->samples == b->samples &&
+           a->photometric == b->photometric;
 }
 
 uint64_t tiff_row_bytes(const TiffLayout *layout)
@@ -105,8 +107,7 @@ uint64_t tiff_row_bytes(const TiffLayout *layout)
 
 /* ---- checks ---------------------------------------------------------------------------- */
 
-static bool check_size(const TiffSource *source, const TiffDirectory *dir,
-                       const TiffLayout *layout, Err *err)
+static bool check_size(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, Err *err)
 {
     uint64_t depth;
     if (layout->x == 0 || layout->y == 0) {
@@ -117,13 +118,13 @@ static bool check_size(const TiffSource *source, const TiffDirectory *dir,
                        (unsigned long long)layout->x, (unsigned long long)layout->y);
     }
     if (layout->samples == 0 || layout->samples > UINT16_MAX) {
-        return err_set(err, CODE_FILES, "it claims %llu samples a pixel",
-                       (unsigned long long)layout->samples);
+        return err_set(err, CODE_FILES, "it claims %llu samples a pixel", (unsigned long long)layout->samples);
     }
     TRY(tiff_uint(source, dir, TAG_IMAGE_DEPTH, 1, &depth, err));
     if (depth != 1) {
-        return err_set(err, CODE_FILES, "it stores whole volumes as one page (ImageDepth); write "
-                                        "one page for each plane");
+        return err_set(err, CODE_FILES,
+                       "it stores whole volumes as one page (ImageDepth); write "
+                       "one page for each plane");
     }
     return true;
 }
@@ -143,15 +144,18 @@ static bool check_type(TiffLayout *layout, Err *err)
     const char *kind = layout->format <= FORMAT_FLOAT ? KIND[layout->format] : "complex or unknown";
     return err_set(err, CODE_FILES,
                    "its pixels are %llu-bit %s numbers, which pipec does not read; store 8, 16 or "
-                   "32-bit integers or 32-bit floats", (unsigned long long)layout->bits, kind);
+                   "32-bit integers or 32-bit floats",
+                   (unsigned long long)layout->bits, kind);
 }
 
 static bool check_meaning(const TiffLayout *layout, Err *err)
 {
     for (size_t i = 0; i < sizeof REFUSED / sizeof *REFUSED; i++) {
         if (REFUSED[i].code == layout->photometric) {
-            return err_set(err, CODE_FILES, "it holds %s, which pipec does not read; convert it "
-                                            "to gray or RGB", REFUSED[i].name);
+            return err_set(err, CODE_FILES,
+                           "it holds %s, which pipec does not read; convert it "
+                           "to gray or RGB",
+                           REFUSED[i].name);
         }
     }
     if (layout->photometric == PHOTOMETRIC_COLOURS && layout->samples < 3) {
@@ -163,21 +167,19 @@ static bool check_meaning(const TiffLayout *layout, Err *err)
         return err_set(err, CODE_FILES, "it has a palette for pixels that are not single bytes");
     }
     if (layout->photometric == PHOTOMETRIC_LUMA &&
-        (layout->compression != COMPRESSION_NEW_JPEG || layout->bits != 8 ||
-         layout->samples != 3 || layout->planar)) {
-        return err_set(err, CODE_FILES, "it holds YCbCr colours that are not JPEG, which pipec "
-                                        "does not read; convert it to RGB");
+        (layout->compression != COMPRESSION_NEW_JPEG || layout->bits != 8 || layout->samples != 3 || layout->planar)) {
+        return err_set(err, CODE_FILES,
+                       "it holds YCbCr colours that are not JPEG, which pipec "
+                       "does not read; convert it to RGB");
     }
     return true;
 }
 
 /* Strips and tiles; their number is checked, because libtiff makes room for what is claimed. */
-static bool check_bands(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
-                        Err *err)
+static bool check_bands(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
     uint64_t rows, columns = 1;
-    TRY(tiff_uint(source, dir, layout->tiled ? TAG_TILE_LENGTH : TAG_ROWS_PER_STRIP, UINT32_MAX,
-                  &rows, err));
+    TRY(tiff_uint(source, dir, layout->tiled ? TAG_TILE_LENGTH : TAG_ROWS_PER_STRIP, UINT32_MAX, &rows, err));
     layout->tile_x = layout->x;
     if (layout->tiled) {
         TRY(tiff_uint(source, dir, TAG_TILE_WIDTH, 0, &layout->tile_x, err));
@@ -199,16 +201,14 @@ static bool check_bands(const TiffSource *source, const TiffDirectory *dir, Tiff
         have = tiff_count(dir, layout->tiled ? TAG_STRIP_OFFSETS : TAG_TILE_OFFSETS);
     }
     if (have / planes < need) {
-        return err_set(err, CODE_FILES, "it needs %llu %s and lists %llu",
-                       (unsigned long long)(need * planes), layout->tiled ? "tiles" : "strips",
-                       (unsigned long long)have);
+        return err_set(err, CODE_FILES, "it needs %llu %s and lists %llu", (unsigned long long)(need * planes),
+                       layout->tiled ? "tiles" : "strips", (unsigned long long)have);
     }
     return true;
 }
 
 /* Of what comes after gray or colours only marked alpha goes. */
-static bool count_kept(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
-                       Err *err)
+static bool count_kept(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, TAG_EXTRA_SAMPLES);
     bool colours = layout->photometric == PHOTOMETRIC_COLOURS || layout->photometric == PHOTOMETRIC_LUMA;
@@ -242,8 +242,7 @@ int tiff_kept_sample(const TiffLayout *layout, int k)
     }
 }
 
-bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout,
-                       Err *err)
+bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
     TRY(check_size(source, dir, layout, err));
     TRY(check_type(layout, err));
@@ -254,7 +253,8 @@ bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffL
         !TIFFIsCODECConfigured((uint16_t)layout->compression)) {
         return err_set(err, CODE_FILES,
                        "its compression (method %llu) is not known here; store it with deflate, "
-                       "LZW or none", (unsigned long long)layout->compression);
+                       "LZW or none",
+                       (unsigned long long)layout->compression);
     }
     return true;
 }
@@ -281,8 +281,8 @@ bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, double byt
         return err_set(err, CODE_FILES,
                        "it claims %llu x %llu pixels on %llu pages (%.3g MB), and %llu bytes "
                        "cannot hold them: it is cut off or damaged",
-                       (unsigned long long)layout->x, (unsigned long long)layout->y,
-                       (unsigned long long)planes, all / 1e6, (unsigned long long)file_size);
+                       (unsigned long long)layout->x, (unsigned long long)layout->y, (unsigned long long)planes,
+                       all / 1e6, (unsigned long long)file_size);
     }
     return true;
 }
@@ -372,13 +372,13 @@ bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, con
 
 /* ---- pixels in place, palettes ----------------------------------------------------------- */
 
-bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
-                     uint64_t **offsets, Err *err)
+bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint64_t **offsets,
+                     Err *err)
 {
     *offsets = NULL;
     const TiffEntry *entry = tiff_find(dir, TAG_STRIP_OFFSETS);
-    if (layout->compression != COMPRESSION_NONE || layout->tiled || layout->bits < 8 ||
-        layout->fill_order != 1 || entry == NULL) {
+    if (layout->compression != COMPRESSION_NONE || layout->tiled || layout->bits < 8 || layout->fill_order != 1 ||
+        entry == NULL) {
         return true;
     }
     uint64_t *strips, planes = layout->planar ? layout->samples : 1;
@@ -399,8 +399,8 @@ bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const T
     return true;
 }
 
-bool tiff_palette(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout,
-                  uint8_t map[3 * 256], bool *gray, Err *err)
+bool tiff_palette(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t map[3 * 256],
+                  bool *gray, Err *err)
 {
     const TiffEntry *entry = tiff_find(dir, TAG_COLOUR_MAP);
     uint64_t n = (uint64_t)1 << layout->bits, *all, most = 0;

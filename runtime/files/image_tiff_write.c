@@ -22,7 +22,7 @@
 #include <string.h>
 
 enum {
-    DATA_AT = 16,         /* pixels begin here, behind either header */
+    DATA_AT = 16, /* pixels begin here, behind either header */
     STRIP_BYTES = 1 << 18,
     CHUNK_BYTES = 1 << 20, /* rows are converted in pieces of this size */
     TAGS_MAX = 20,
@@ -37,17 +37,17 @@ typedef struct TiffOut {
     ImageInfo shape;
     Elem elem;
     bool big, chunky;
-    uint64_t row_bytes;      /* of all samples that share a row */
-    uint64_t plane_bytes;    /* of a page */
+    uint64_t row_bytes;   /* of all samples that share a row */
+    uint64_t plane_bytes; /* of a page */
     uint64_t pages;
     uint32_t rows_per_strip;
-    uint64_t strips;         /* of a page */
-    double size_x, size_y;   /* pixel size for the resolution tags; 0: unknown */
+    uint64_t strips;       /* of a page */
+    double size_x, size_y; /* pixel size for the resolution tags; 0: unknown */
     uint16_t resolution_unit;
     char *description, *software;
-    unsigned char *chunk;    /* CHUNK_BYTES, or one row if that is longer */
+    unsigned char *chunk; /* CHUNK_BYTES, or one row if that is longer */
     size_t chunk_size;
-    unsigned char *tail;     /* the directories in the making */
+    unsigned char *tail; /* the directories in the making */
     size_t tail_n, tail_cap;
 } TiffOut;
 
@@ -85,14 +85,13 @@ static void put(unsigned char *to, uint64_t value, size_t n)
 typedef struct TagRow {
     int tag, type;
     uint64_t count;
-    const void *values;   /* NULL: value, or the offsets and sizes of strips */
+    const void *values; /* NULL: value, or the offsets and sizes of strips */
     uint64_t value;
 } TagRow;
 
 static size_t value_size(int type)
 {
-    return type == TIFF_TYPE_SHORT ? 2 : type == TIFF_TYPE_LONG ? 4 : type == TIFF_TYPE_ASCII ? 1
-                                                                                             : 8;
+    return type == TIFF_TYPE_SHORT ? 2 : type == TIFF_TYPE_LONG ? 4 : type == TIFF_TYPE_ASCII ? 1 : 8;
 }
 
 /* The values of a tag, at `to`; page is needed for strips. */
@@ -148,8 +147,7 @@ static void resolution(double size, uint32_t to[2])
 }
 
 /* The tags of a page, in ascending order as the format demands; returns how many. */
-static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutions[4],
-                     TagRow rows[TAGS_MAX])
+static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutions[4], TagRow rows[TAGS_MAX])
 {
     uint64_t samples = out->chunky ? 3 : 1, bits = 8 * elem_size(out->elem);
     bool is_float = out->elem == ELEM_F32 || out->elem == ELEM_F64;
@@ -160,8 +158,7 @@ static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutio
     rows[n++] = (TagRow){TAG_LENGTH, l, 1, NULL, (uint64_t)out->shape.y};
     rows[n++] = (TagRow){TAG_BITS, s, samples, NULL, bits};
     rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, COMPRESSION_NONE};
-    rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->chunky ? PHOTOMETRIC_COLOURS
-                                                                 : PHOTOMETRIC_BLACK_IS_ZERO};
+    rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->chunky ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
     if (page == 0) {
         rows[n++] = (TagRow){TAG_DESCRIPTION, a, strlen(out->description) + 1, out->description, 0};
     }
@@ -177,13 +174,14 @@ static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutio
         rows[n++] = (TagRow){TAG_SOFTWARE, a, strlen(out->software) + 1, out->software, 0};
     }
     rows[n++] = (TagRow){TAG_SAMPLE_FORMAT, s, samples, NULL,
-                         is_float ? FORMAT_FLOAT : is_signed ? FORMAT_INT : FORMAT_UINT};
+                         is_float    ? FORMAT_FLOAT
+                         : is_signed ? FORMAT_INT
+                                     : FORMAT_UINT};
     return n;
 }
 
 /* Appends one directory; `base` is where the tail will stand in the file. */
-static bool add_directory(TiffOut *out, uint64_t page, uint64_t base,
-                          const uint32_t resolutions[4], Err *err)
+static bool add_directory(TiffOut *out, uint64_t page, uint64_t base, const uint32_t resolutions[4], Err *err)
 {
     TagRow rows[TAGS_MAX];
     int n = list_tags(out, page, resolutions, rows);
@@ -223,8 +221,7 @@ static bool write_error(const TiffOut *out, Err *err)
 }
 
 /* Rows of a plane that has the file's rows to itself. */
-static bool write_plane_rows(TiffOut *out, const char *from, size_t pitch, int64_t rows,
-                             uint64_t offset, Err *err)
+static bool write_plane_rows(TiffOut *out, const char *from, size_t pitch, int64_t rows, uint64_t offset, Err *err)
 {
     size_t row = (size_t)out->row_bytes;
     if (pitch == row && out->elem != ELEM_BOOL) {
@@ -248,8 +245,8 @@ static bool write_plane_rows(TiffOut *out, const char *from, size_t pitch, int64
 }
 
 /* Rows of one sample, merged with the others; what was never written reads as zeros. */
-static bool write_sample_rows(TiffOut *out, const char *from, size_t pitch, int64_t rows,
-                              uint64_t offset, int64_t sample, Err *err)
+static bool write_sample_rows(TiffOut *out, const char *from, size_t pitch, int64_t rows, uint64_t offset,
+                              int64_t sample, Err *err)
 {
     size_t row = (size_t)out->row_bytes, size = elem_size(out->elem);
     int64_t chunk = (int64_t)(out->chunk_size / row);
@@ -282,8 +279,7 @@ bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch
     const ImageInfo *shape = &out->shape;
     int64_t channels = out->chunky ? 1 : shape->c, c = out->chunky ? 0 : at->c;
     int64_t page = (at->t * shape->z + at->z) * channels + c;
-    uint64_t offset = DATA_AT + (uint64_t)page * out->plane_bytes +
-                      (uint64_t)at->row * out->row_bytes;
+    uint64_t offset = DATA_AT + (uint64_t)page * out->plane_bytes + (uint64_t)at->row * out->row_bytes;
     return out->chunky ? write_sample_rows(out, from, pitch, at->rows, offset, at->c, err)
                        : write_plane_rows(out, from, pitch, at->rows, offset, err);
 }
@@ -330,8 +326,8 @@ static void plan_file(TiffOut *out)
     out->big = out->pages * (out->plane_bytes + 400 + 16 * out->strips) > CLASSIC_MAX;
 }
 
-bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem,
-                 const ImageMeta *meta, void **state, Err *err)
+bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                 Err *err)
 {
     TiffOut *out = calloc(1, sizeof *out);
     if (out == NULL) {
@@ -374,8 +370,7 @@ bool tiff_finish(void *state, Err *err)
     } else {
         put(head + 4, base, 4);
     }
-    return (image_pwrite(out->fd, out->tail, out->tail_n, base) &&
-            image_pwrite(out->fd, head, sizeof head, 0)) ||
+    return (image_pwrite(out->fd, out->tail, out->tail_n, base) && image_pwrite(out->fd, head, sizeof head, 0)) ||
            write_error(out, err);
 }
 

@@ -59,8 +59,7 @@ Crew *crew_new(int threads)
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->begun, NULL);
     pthread_cond_init(&crew->done, NULL);
-    while (crew->n < wanted &&
-           pthread_create(&crew->threads[crew->n], NULL, crew_thread, crew) == 0) {
+    while (crew->n < wanted && pthread_create(&crew->threads[crew->n], NULL, crew_thread, crew) == 0) {
         crew->n++;
     }
     return crew;
@@ -133,8 +132,7 @@ static void copy_piece(void *context, int piece)
     }
 }
 
-void crew_copy(Crew *crew, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-               size_t bytes, size_t rows)
+void crew_copy(Crew *crew, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes, size_t rows)
 {
     Copy copy = {to, from, to_pitch, from_pitch, bytes, rows, crew_pieces(crew, bytes * rows)};
     crew_run(crew, copy_piece, &copy, copy.pieces);

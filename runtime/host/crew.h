@@ -24,7 +24,6 @@ void crew_run(Crew *crew, void (*work)(void *context, int piece), void *context,
 int crew_pieces(const Crew *crew, size_t bytes);
 
 /* Rows of `bytes`, host to host. */
-void crew_copy(Crew *crew, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-               size_t bytes, size_t rows);
+void crew_copy(Crew *crew, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t bytes, size_t rows);
 
 #endif

@@ -14,14 +14,14 @@
 
 typedef enum Phase {
     PHASE_NONE,
-    PHASE_READ,     /* bytes of files */
-    PHASE_DECODE,   /* everything else between a file and its pixels */
-    PHASE_PREPARE,  /* plans, kernels to be built */
+    PHASE_READ,    /* bytes of files */
+    PHASE_DECODE,  /* everything else between a file and its pixels */
+    PHASE_PREPARE, /* plans, kernels to be built */
     PHASE_UPLOAD,
     PHASE_COMPUTE,
     PHASE_DOWNLOAD,
-    PHASE_ENCODE,   /* everything between pixels, tables and bytes of files */
-    PHASE_WRITE,    /* bytes, and giving files their names */
+    PHASE_ENCODE, /* everything between pixels, tables and bytes of files */
+    PHASE_WRITE,  /* bytes, and giving files their names */
     PHASES
 } Phase;
 extern const char *const PHASE_NAMES[PHASES];

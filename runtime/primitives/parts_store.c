@@ -98,8 +98,7 @@ bool parts_store_put(PartsStore *store, uint64_t at, const void *from, uint64_t 
         return true;
     }
     for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pwrite(store->fd, (const char *)from + done, (size_t)(bytes - done),
-                           (off_t)(at + done));
+        ssize_t n = pwrite(store->fd, (const char *)from + done, (size_t)(bytes - done), (off_t)(at + done));
         if (n < 0 && errno != EINTR) {
             return file_failed("write", err);
         }
@@ -115,8 +114,7 @@ bool parts_store_get(const PartsStore *store, uint64_t at, void *to, uint64_t by
         return true;
     }
     for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pread(store->fd, (char *)to + done, (size_t)(bytes - done),
-                          (off_t)(at + done));
+        ssize_t n = pread(store->fd, (char *)to + done, (size_t)(bytes - done), (off_t)(at + done));
         if (n == 0 || (n < 0 && errno != EINTR)) {
             errno = n == 0 ? EIO : errno;
             return file_failed("read", err);

@@ -6,31 +6,31 @@
 
 enum { WORTH_PINNING = 1 << 20 /* bytes */ };
 
-#define PRIMITIVES(P)                                                                              \
-    P(reduce)                                                                                      \
-    P(rank)                                                                                        \
-    P(summary)                                                                                     \
-    P(histogram)                                                                                   \
-    P(threshold)                                                                                   \
-    P(otsu)                                                                                        \
-    P(label)                                                                                       \
-    P(label_equal)                                                                                 \
-    P(compact)                                                                                     \
-    P(colours)                                                                                     \
-    P(perlabel)                                                                                    \
-    P(measure)                                                                                     \
-    P(column)                                                                                      \
-    P(distance)                                                                                    \
-    P(nearest_label)                                                                               \
-    P(reconstruct)                                                                                 \
-    P(local_maxima)                                                                                \
-    P(window_rank)                                                                                 \
-    P(watershed)                                                                                   \
-    P(points)                                                                                      \
-    P(touches)                                                                                     \
-    P(near)                                                                                        \
-    P(near_pairs)                                                                                  \
-    P(ids)                                                                                         \
+#define PRIMITIVES(P) \
+    P(reduce)         \
+    P(rank)           \
+    P(summary)        \
+    P(histogram)      \
+    P(threshold)      \
+    P(otsu)           \
+    P(label)          \
+    P(label_equal)    \
+    P(compact)        \
+    P(colours)        \
+    P(perlabel)       \
+    P(measure)        \
+    P(column)         \
+    P(distance)       \
+    P(nearest_label)  \
+    P(reconstruct)    \
+    P(local_maxima)   \
+    P(window_rank)    \
+    P(watershed)      \
+    P(points)         \
+    P(touches)        \
+    P(near)           \
+    P(near_pairs)     \
+    P(ids)            \
     P(hull)
 
 #define DECLARE(name) extern const Primitive prim_##name;

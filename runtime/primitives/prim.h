@@ -53,11 +53,11 @@
 
 typedef struct PrimImage {
     DevMem *mem;
-    Elem elem;            /* never ELEM_FILE */
-    int w, h, d, planes;  /* planes = d * channels */
-    int pitch;            /* elements from row to row */
-    int64_t length;       /* vectors: elements; images: planes * h * pitch */
-    size_t before;        /* inputs in parts: rows that `mem` has before the part's first; across planes `h` is
+    Elem elem;           /* never ELEM_FILE */
+    int w, h, d, planes; /* planes = d * channels */
+    int pitch;           /* elements from row to row */
+    int64_t length;      /* vectors: elements; images: planes * h * pitch */
+    size_t before;       /* inputs in parts: rows that `mem` has before the part's first; across planes `h` is
                              the rows that it has of each plane */
 } PrimImage;
 
@@ -82,40 +82,40 @@ void prim_programs_free(PrimProgram **programs);
 
 typedef struct PrimCall {
     Device *dev;
-    const char *name;        /* the step's name, for messages and as `what` of launches */
-    const char *reader;      /* text, with defines; NULL when nothing is computed on the fly */
+    const char *name;   /* the step's name, for messages and as `what` of launches */
+    const char *reader; /* text, with defines; NULL when nothing is computed on the fly */
     const DevArg *reader_args;
     int n_reader_args;
-    int w, h, d, planes, pitch; /* the iteration domain */
+    int w, h, d, planes, pitch;    /* the iteration domain */
     PrimImage in[PROG_MAX_INPUTS]; /* stored inputs, in the node's order; mem NULL for computed ones */
-    Elem pixels[PROG_MAX_INPUTS]; /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
-    PrimImage out[4];        /* what it writes */
-    double arg[10];          /* host arguments (nodes.def) */
-    const char *text;        /* columns */
-    DevMem *values;          /* the buffer of doubles */
-    int value;               /* first slot that it writes; -1 none */
-    int of_value;            /* slot of the count of the labels it is about; -1 none */
-    int ended;               /* in a loop that may be run ahead: the slot of PROG_ENDED; 0 none */
+    Elem pixels[PROG_MAX_INPUTS];  /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
+    PrimImage out[4];              /* what it writes */
+    double arg[10];                /* host arguments (nodes.def) */
+    const char *text;              /* columns */
+    DevMem *values;                /* the buffer of doubles */
+    int value;                     /* first slot that it writes; -1 none */
+    int of_value;                  /* slot of the count of the labels it is about; -1 none */
+    int ended;                     /* in a loop that may be run ahead: the slot of PROG_ENDED; 0 none */
     PrimPart part;
-    double labels;           /* in parts: the value at of_value, NaN without one; for scratch_bytes as
+    double labels;              /* in parts: the value at of_value, NaN without one; for scratch_bytes as
                                 many as are expected where it is not known yet, or there is none */
-    bool certain;            /* in parts: labels are as many as there are */
-    uint64_t room;           /* in parts: bytes of scratch that may be for labels, however short parts are */
-    uint64_t limit;          /* in parts: bytes that all of them may take; 0: what the device lets a run hold */
-    void **state;            /* in parts: what the primitive keeps on the host; NULL at first */
-    uint64_t *note;          /* in parts: what it would know when the step is run again, in the next round
+    bool certain;               /* in parts: labels are as many as there are */
+    uint64_t room;              /* in parts: bytes of scratch that may be for labels, however short parts are */
+    uint64_t limit;             /* in parts: bytes that all of them may take; 0: what the device lets a run hold */
+    void **state;               /* in parts: what the primitive keeps on the host; NULL at first */
+    uint64_t *note;             /* in parts: what it would know when the step is run again, in the next round
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
                                 nobody keeps it */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
-    bool (*stop)(void);      /* asked between long pieces of work; NULL: nobody asks */
-    bool done;               /* set with a pass's last part: the passes that are left have nothing
+    bool (*stop)(void);         /* asked between long pieces of work; NULL: nobody asks */
+    bool done;                  /* set with a pass's last part: the passes that are left have nothing
                                 to do */
-    DevMem *scratch;         /* at least scratch_bytes(call) bytes */
+    DevMem *scratch;            /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
-    size_t fed;              /* so many partial results are in scratch already: in one piece, the
+    size_t fed;             /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */
-    PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
-    const uint32_t *ids;     /* IDS: numbers of labels from [1], and 1 before them; NULL: places are the numbers */
+    PrimProgram **programs; /* what the step has asked for, kept between its runs; NULL: nothing is */
+    const uint32_t *ids;    /* IDS: numbers of labels from [1], and 1 before them; NULL: places are the numbers */
     size_t n_ids;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
@@ -130,12 +130,12 @@ PrimCall prim_longest(const PrimCall *call);
 typedef struct PrimTable {
     int64_t rows;
     int columns;
-    char (*names)[64];    /* "label", "area", "centroid-0" ... */
-    bool *integer;        /* print without decimals */
-    size_t room;          /* doubles that there is room for in `at` */
-    double *at;           /* [column * rows + row]; NaN prints as an empty field; behind the last
+    char (*names)[64]; /* "label", "area", "centroid-0" ... */
+    bool *integer;     /* print without decimals */
+    size_t room;       /* doubles that there is room for in `at` */
+    double *at;        /* [column * rows + row]; NaN prints as an empty field; behind the last
                              column there is one more: the labels of the rows */
-    Device *pinned;       /* whose pinned memory `at` is; NULL: malloc's */
+    Device *pinned;    /* whose pinned memory `at` is; NULL: malloc's */
 } PrimTable;
 /* Room for so many doubles, pinned where that is worth it.  Room that there is from another run is used
  * again: a large table's memory is costly to get.  False: no memory. */
@@ -144,22 +144,22 @@ bool prim_table_room(Device *dev, PrimTable *table, size_t room);
 void prim_table_free(PrimTable *table);
 
 typedef struct Primitive {
-    const char *name;                            /* as in ir/nodes.def */
+    const char *name;                              /* as in ir/nodes.def */
     size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] and the
                                                     device alone; that (planning for a GPU without one) and
                                                     mem pointers may be NULL.  In parts also from labels,
                                                     part.pass and state, which may be NULL: scratch may
                                                     grow from pass to pass.  NULL: none */
-    bool (*run)(PrimCall *call);                 /* enqueues; waits only where it must */
-    int (*passes)(const PrimCall *call); /* over the parts of an image in parts; NULL: it needs all
+    bool (*run)(PrimCall *call);                   /* enqueues; waits only where it must */
+    int (*passes)(const PrimCall *call);           /* over the parts of an image in parts; NULL: it needs all
                                             of the image at once.  Parts of volumes may be rows of all
                                             planes (PrimPart.across): then raster order is not that of the
                                             parts, and stored inputs have the part's rows alone, unless it has a
                                             halo */
-    bool ahead; /* may be run for a round that is none any more: all of its kernels ask VISIT_ENDED
+    bool ahead;  /* may be run for a round that is none any more: all of its kernels ask VISIT_ENDED
                    (kernels/visit.cl), and nothing else writes */
     int reading; /* the passes, from the first one on, that read its inputs; 0: all */
-    int grain; /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
+    int grain;   /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */
     void (*forget)(void *state);       /* frees what it kept; NULL: nothing */

@@ -8,9 +8,8 @@
 
 bool host_no_memory(const PrimCall *call)
 {
-    return err_set(call->err, CODE_MEMORY,
-                   "%s: not enough memory for %d x %d x %d pixels on the host", call->name, call->w,
-                   call->h, call->planes);
+    return err_set(call->err, CODE_MEMORY, "%s: not enough memory for %d x %d x %d pixels on the host", call->name,
+                   call->w, call->h, call->planes);
 }
 
 bool host_stopped(const PrimCall *call)
@@ -39,30 +38,27 @@ bool host_fetch(HostPlane *plane, const PrimImage *image, size_t z, Elem to)
     size_t pitch = (size_t)image->pitch * size, rows = (size_t)image->h;
     size_t first = image->before + z * rows;
     bool same = image->elem == to;
-    TRY(dev_read_rows(call->dev, image->mem, first * pitch, pitch,
-                      same ? plane->pixels : plane->raw, row, row, rows, call->err));
-    if (!same && !convert_row(image->elem, plane->raw, to, plane->pixels,
-                              (size_t)image->w * rows, &bad)) {
+    TRY(dev_read_rows(call->dev, image->mem, first * pitch, pitch, same ? plane->pixels : plane->raw, row, row, rows,
+                      call->err));
+    if (!same && !convert_row(image->elem, plane->raw, to, plane->pixels, (size_t)image->w * rows, &bad)) {
         return err_set(call->err, CODE_USAGE, "%s: a pixel is %g, which is no %s", call->name,
                        convert_get(image->elem, plane->raw, bad), elem_name(to));
     }
     return true;
 }
 
-bool host_store(const PrimCall *call, const PrimImage *image, size_t z, const void *pixels,
-                size_t pitch)
+bool host_store(const PrimCall *call, const PrimImage *image, size_t z, const void *pixels, size_t pitch)
 {
     size_t size = elem_size(image->elem), row = (size_t)image->w * size;
     size_t device_pitch = (size_t)image->pitch * size, rows = (size_t)image->h;
-    return dev_write_rows(call->dev, image->mem, z * rows * device_pitch, device_pitch, pixels,
-                          pitch * size, row, rows, call->err);
+    return dev_write_rows(call->dev, image->mem, z * rows * device_pitch, device_pitch, pixels, pitch * size, row, rows,
+                          call->err);
 }
 
 bool host_value(const PrimCall *call, double value)
 {
-    return call->value < 0 || dev_write(call->dev, call->values,
-                                        (size_t)call->value * sizeof value, &value, sizeof value,
-                                        call->err);
+    return call->value < 0 ||
+           dev_write(call->dev, call->values, (size_t)call->value * sizeof value, &value, sizeof value, call->err);
 }
 
 bool host_is_huge(const PrimCall *call)
@@ -78,8 +74,7 @@ static bool add_counts(const PrimCall *call, uint64_t *totals, uint32_t *counts,
         totals[i] += counts[i];
         counts[i] = (uint32_t)totals[i];
         if (totals[i] > UINT32_MAX) {
-            return err_set(call->err, CODE_MEMORY, "%s: more than %u pixels count as one",
-                           call->name, UINT32_MAX);
+            return err_set(call->err, CODE_MEMORY, "%s: more than %u pixels count as one", call->name, UINT32_MAX);
         }
     }
     return true;
@@ -94,8 +89,7 @@ bool host_add_counts(PrimCall *call, DevMem *memory, size_t n)
     if (ok && call->part.first) {
         memset(totals, 0, n * sizeof *totals);
     }
-    ok = ok && dev_read(call->dev, memory, 0, counts, bytes, call->err) &&
-         add_counts(call, totals, counts, n);
+    ok = ok && dev_read(call->dev, memory, 0, counts, bytes, call->err) && add_counts(call, totals, counts, n);
     ok = ok && (!call->part.last || dev_write(call->dev, memory, 0, counts, bytes, call->err));
     free(counts);
     return ok;

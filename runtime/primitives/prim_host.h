@@ -17,8 +17,7 @@ void host_plane_close(HostPlane *plane);
 /* Downloads plane z (counted over all channels) into plane->pixels, as pixels of type `to`. */
 bool host_fetch(HostPlane *plane, const PrimImage *image, size_t z, Elem to);
 /* Uploads plane z from pixels of the image's own type, whose rows are `pitch` pixels apart. */
-bool host_store(const PrimCall *call, const PrimImage *image, size_t z, const void *pixels,
-                size_t pitch);
+bool host_store(const PrimCall *call, const PrimImage *image, size_t z, const void *pixels, size_t pitch);
 /* Sets the call's value, where it has one. */
 bool host_value(const PrimCall *call, double value);
 

@@ -16,8 +16,7 @@ bool lanes_launch(const PrimCall *call, const LanesLaunch *launch)
     return visit_launch(call, &(VisitLaunch){.program = launch->program,
                                              .kernel = launch->kernel,
                                              .reads = launch->reads,
-                                             .groups = across * lanes_divided_up(
-                                                                    launch->rows, GROUP >> lanes),
+                                             .groups = across * lanes_divided_up(launch->rows, GROUP >> lanes),
                                              .group = GROUP,
                                              .args = args,
                                              .n_args = launch->n_args + 1});

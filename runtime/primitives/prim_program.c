@@ -37,12 +37,11 @@ void prim_programs_free(PrimProgram **programs)
     }
 }
 
-static const PrimProgram *find(const PrimProgram *list, const char *defines,
-                               const char *const *texts, int n)
+static const PrimProgram *find(const PrimProgram *list, const char *defines, const char *const *texts, int n)
 {
     size_t bytes = (size_t)n * sizeof *texts;
-    while (list && (list->n_texts != n || memcmp(list->texts, texts, bytes) != 0 ||
-                    strcmp(list->defines, defines) != 0)) {
+    while (list &&
+           (list->n_texts != n || memcmp(list->texts, texts, bytes) != 0 || strcmp(list->defines, defines) != 0)) {
         list = list->next;
     }
     return list;
@@ -53,8 +52,7 @@ static bool no_memory(const PrimCall *call)
     return err_set(call->err, CODE_MEMORY, "%s: no memory for the kernel's text", call->name);
 }
 
-static bool keep(const PrimCall *call, const char *defines, const char *const *texts, int n,
-                 DevProgram *program)
+static bool keep(const PrimCall *call, const char *defines, const char *const *texts, int n, DevProgram *program)
 {
     size_t length = strlen(defines) + 1;
     PrimProgram *fresh = malloc(sizeof *fresh + length);
@@ -89,8 +87,7 @@ static char *join(const char *defines, const char *const *texts, int n)
     return all;
 }
 
-bool prim_program(const PrimCall *call, const char *defines, const char *const *texts,
-                  DevProgram **program)
+bool prim_program(const PrimCall *call, const char *defines, const char *const *texts, DevProgram **program)
 {
     int n = 0;
     while (texts[n]) {
@@ -107,8 +104,7 @@ bool prim_program(const PrimCall *call, const char *defines, const char *const *
         return no_memory(call);
     }
     char name[MOST_NAME];
-    (void)snprintf(name, sizeof name, "%.100s-%06x", call->name,
-                   (unsigned)(str_hash(STR_HASH, source) & 0xffffff));
+    (void)snprintf(name, sizeof name, "%.100s-%06x", call->name, (unsigned)(str_hash(STR_HASH, source) & 0xffffff));
     bool ok = dev_program(call->dev, name, source, "", program, call->err);
     free(source);
     return ok && (!call->programs || keep(call, defines, texts, n, *program));
@@ -118,8 +114,9 @@ bool prim_needs_wide_atomics(const PrimCall *call)
 {
     const DeviceInfo *info = dev_info(call->dev);
     return info->wide_atomics ||
-           err_set(call->err, CODE_MEMORY,
-                   "%s: so many pixels at once need atomics of 64 bits, which '%s' does not have; with a limit (--memory) "
-                   "they are taken in parts",
-                   call->name, info->name);
+           err_set(
+               call->err, CODE_MEMORY,
+               "%s: so many pixels at once need atomics of 64 bits, which '%s' does not have; with a limit (--memory) "
+               "they are taken in parts",
+               call->name, info->name);
 }

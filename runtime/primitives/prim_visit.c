@@ -49,9 +49,7 @@ static int mode_of(const PrimCall *call)
     }
     int row = BATCH * GPU_GROUP, twice = (row - call->w % row) % row;
     bool wide = call->w >= row;
-    return wide && (twice <= call->w / FEW_TWICE || call->h < BATCH) ? ALONG
-           : call->h >= BATCH                                         ? DOWN
-                                                                      : SINGLE;
+    return wide && (twice <= call->w / FEW_TWICE || call->h < BATCH) ? ALONG : call->h >= BATCH ? DOWN : SINGLE;
 }
 
 uint32_t visit_tiles(const PrimCall *call)
@@ -84,26 +82,23 @@ bool visit_check_count(const PrimCall *call)
     return true;
 }
 
-bool visit_bare_program(const PrimCall *call, const char *defines, const char *const *texts,
-                        DevProgram **program)
+bool visit_bare_program(const PrimCall *call, const char *defines, const char *const *texts, DevProgram **program)
 {
     char all[MOST_DEFINES];
-    int length = snprintf(all, sizeof all,
-                          "#pragma OPENCL FP_CONTRACT OFF\n#define VISIT_CPU_SHAPE %d\n%s",
+    int length = snprintf(all, sizeof all, "#pragma OPENCL FP_CONTRACT OFF\n#define VISIT_CPU_SHAPE %d\n%s",
                           visit_is_cpu(call), defines);
     assert(length < MOST_DEFINES);
     (void)length;
     return prim_program(call, all, texts, program);
 }
 
-bool visit_program(const PrimCall *call, const char *defines, const char *const *texts,
-                   DevProgram **program)
+bool visit_program(const PrimCall *call, const char *defines, const char *const *texts, DevProgram **program)
 {
     enum { MOST_TEXTS = 8 };
     assert(call->reader != NULL);
     char all[MOST_DEFINES];
-    int length = snprintf(all, sizeof all, "#define VISIT_MODE %d\n#define VISIT_HIGH %d\n%s",
-                          mode_of(call), call->h >= BATCH, defines);
+    int length = snprintf(all, sizeof all, "#define VISIT_MODE %d\n#define VISIT_HIGH %d\n%s", mode_of(call),
+                          call->h >= BATCH, defines);
     assert(length < MOST_DEFINES);
     (void)length;
     const char *with_reader[MOST_TEXTS] = {call->reader};
@@ -122,8 +117,8 @@ bool visit_launch(const PrimCall *call, const VisitLaunch *launch)
     int n = 0;
     if (launch->reads) {
         if (call->n_reader_args + launch->n_args > MAX_ARGS) {
-            return err_set(call->err, CODE_USAGE, "%s reads from more than %d places at once",
-                           call->name, MAX_ARGS - launch->n_args);
+            return err_set(call->err, CODE_USAGE, "%s reads from more than %d places at once", call->name,
+                           MAX_ARGS - launch->n_args);
         }
         for (int i = 0; i < call->n_reader_args; i++) {
             args[n++] = call->reader_args[i];

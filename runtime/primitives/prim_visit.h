@@ -22,12 +22,10 @@ bool visit_check_count(const PrimCall *call);
 extern const char kernel_text_visit[];
 
 /* Builds defines, reader and the texts, which end with NULL. */
-bool visit_program(const PrimCall *call, const char *defines, const char *const *texts,
-                   DevProgram **program);
+bool visit_program(const PrimCall *call, const char *defines, const char *const *texts, DevProgram **program);
 /* The same for kernels that read nothing computed: without the reader, and without what only walking over the image
  * needs to know of its shape, so that it is the same program in all pipelines. */
-bool visit_bare_program(const PrimCall *call, const char *defines, const char *const *texts,
-                        DevProgram **program);
+bool visit_bare_program(const PrimCall *call, const char *defines, const char *const *texts, DevProgram **program);
 
 /* Enqueues `groups` groups of `group` work-items; with `reads` the reader's arguments go first. */
 typedef struct VisitLaunch {

@@ -31,8 +31,8 @@ static bool load(const char *path, ExecInput *input, void **pixels, Err *err)
 }
 
 /* Runs the pipeline on one image and finds how many objects its label image has. */
-static bool count(Exec *exec, const Program *program, const ExecInput *input, const void *pixels,
-                  int64_t *objects, Err *err)
+static bool count(Exec *exec, const Program *program, const ExecInput *input, const void *pixels, int64_t *objects,
+                  Err *err)
 {
     const double params[] = {2.0}; /* sigma, in the order of the pipeline's params */
     size_t row = (size_t)input->extent[0] * elem_size(input->elem);

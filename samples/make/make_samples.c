@@ -70,8 +70,7 @@ static bool is_free(const Scene *scene, const Object *one, int gap)
 }
 
 /* Up to n objects, whole and apart from one another. */
-static void place_objects(Scene *scene, int n, int r_low, int r_high, int peak_low, int peak_high,
-                          int gap)
+static void place_objects(Scene *scene, int n, int r_low, int r_high, int peak_low, int peak_high, int gap)
 {
     for (int i = 0; i < TRIES && scene->n < n; i++) {
         Object one = {.r = random_between(r_low, r_high)};
@@ -117,8 +116,7 @@ static int64_t clamp(int64_t value, int64_t high)
 /* ---- files ----------------------------------------------------------------------------- */
 
 /* Writes pixels laid out [t][c][z][y][x]. */
-static bool save(const char *folder, const char *name, const ImageInfo *shape, Elem elem,
-                 const void *pixels, Err *err)
+static bool save(const char *folder, const char *name, const ImageInfo *shape, Elem elem, const void *pixels, Err *err)
 {
     char path[4096];
     ImageWriter *writer;
@@ -158,8 +156,16 @@ static bool make_nuclei(const char *folder, Err *err)
     enum { SIDE = 320 };
     static unsigned char pixels[3 * SIDE * SIDE];
     static Scene scene = {.x = SIDE, .y = SIDE, .z = 1};
-    ImageInfo shape = {.x = SIDE, .y = SIDE, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true,
-                       .size = {0.5, 0.5, 0}, .size_um = {0.5, 0.5, 0}, .unit = "um",
+    ImageInfo shape = {.x = SIDE,
+                       .y = SIDE,
+                       .z = 1,
+                       .c = 3,
+                       .t = 1,
+                       .has_c = true,
+                       .rgb = true,
+                       .size = {0.5, 0.5, 0},
+                       .size_um = {0.5, 0.5, 0},
+                       .unit = "um",
                        .style = "imagej"};
     random_state = 2;
     place_objects(&scene, 40, 14, 24, 200, 330, 2);
@@ -201,8 +207,15 @@ static bool make_volume(const char *folder, Err *err)
     enum { SIDE = 64, DEPTH = 16 };
     static uint16_t pixels[DEPTH * SIDE * SIDE];
     static Scene scene = {.x = SIDE, .y = SIDE, .z = DEPTH};
-    ImageInfo shape = {.x = SIDE, .y = SIDE, .z = DEPTH, .c = 1, .t = 1, .has_z = true,
-                       .size = {0.25, 0.25, 0.5}, .size_um = {0.25, 0.25, 0.5}, .unit = "um",
+    ImageInfo shape = {.x = SIDE,
+                       .y = SIDE,
+                       .z = DEPTH,
+                       .c = 1,
+                       .t = 1,
+                       .has_z = true,
+                       .size = {0.25, 0.25, 0.5},
+                       .size_um = {0.25, 0.25, 0.5},
+                       .unit = "um",
                        .style = "imagej"};
     random_state = 4;
     place_objects(&scene, 12, 6, 8, 3000, 6000, 2);
@@ -220,8 +233,16 @@ static bool make_timelapse(const char *folder, Err *err)
     enum { SIDE = 96, FRAMES = 6 };
     static unsigned char pixels[FRAMES * SIDE * SIDE];
     static Scene scene = {.x = SIDE, .y = SIDE, .z = 1};
-    ImageInfo shape = {.x = SIDE, .y = SIDE, .z = 1, .c = 1, .t = FRAMES, .has_t = true,
-                       .size = {1, 1, 0}, .size_um = {1, 1, 0}, .unit = "um", .interval = 2,
+    ImageInfo shape = {.x = SIDE,
+                       .y = SIDE,
+                       .z = 1,
+                       .c = 1,
+                       .t = FRAMES,
+                       .has_t = true,
+                       .size = {1, 1, 0},
+                       .size_um = {1, 1, 0},
+                       .unit = "um",
+                       .interval = 2,
                        .style = "imagej"};
     random_state = 5;
     place_objects(&scene, 10, 6, 9, 150, 220, 6);

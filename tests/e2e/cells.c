@@ -91,8 +91,7 @@ static bool object_at(const Scene *s, int64_t x, int64_t y, int64_t *column, int
     int64_t from = is_long(*column) ? 0 : *row;
     int64_t u = x % CELL - LEFT, v = y - from * CELL - TOP;
     *row = from;
-    return u >= 0 && v >= 0 && u < object_width(*column, from) &&
-           v < object_height(s, *column, from);
+    return u >= 0 && v >= 0 && u < object_width(*column, from) && v < object_height(s, *column, from);
 }
 
 static uint8_t brightness(const Scene *s, int64_t x, int64_t y)
@@ -176,9 +175,7 @@ static bool right_row(const Scene *s, int64_t y, const char *row, Elem elem)
         int64_t want = object_at(s, x, y, &column, &cell) ? label_of(s, column, cell) : 0;
         double got = elem_get(row, (size_t)x, elem);
         if (got != (double)want) {
-            fprintf(stderr,
-                    "cells: pixel (%" PRId64 ", %" PRId64 ") has label %g, not %" PRId64 "\n", x, y,
-                    got, want);
+            fprintf(stderr, "cells: pixel (%" PRId64 ", %" PRId64 ") has label %g, not %" PRId64 "\n", x, y, got, want);
             return false;
         }
     }
@@ -211,16 +208,15 @@ static int check_labels(const char *path, const Scene *s)
 static bool right_line(const Scene *s, int64_t column, int64_t row, const char *line)
 {
     double got[5], w = (double)object_width(column, row), h = (double)object_height(s, column, row);
-    const double want[5] = {(double)label_of(s, column, row), w * h,
-                            (double)(row * CELL + TOP) + (h - 1) / 2,
+    const double want[5] = {(double)label_of(s, column, row), w * h, (double)(row * CELL + TOP) + (h - 1) / 2,
                             (double)(column * CELL + LEFT) + (w - 1) / 2, object_max(column, row)};
     bool ok = sscanf(line, "%lf,%lf,%lf,%lf,%lf", &got[0], &got[1], &got[2], &got[3], &got[4]) == 5;
     for (int i = 0; ok && i < 5; i++) {
         ok = fabs(got[i] - want[i]) <= 1e-9 * (1 + fabs(want[i]));
     }
     if (!ok) {
-        fprintf(stderr, "cells: object %g is '%s', not %g,%.10g,%.10g,%g\n", want[0], line, want[1],
-                want[2], want[3], want[4]);
+        fprintf(stderr, "cells: object %g is '%s', not %g,%.10g,%.10g,%g\n", want[0], line, want[1], want[2], want[3],
+                want[4]);
     }
     return ok;
 }

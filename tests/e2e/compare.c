@@ -78,8 +78,7 @@ static int same_pixels(const char *path, const Pixels *a, const Pixels *b)
     }
     for (size_t i = 0; i < count_of(a); i++) {
         if (memcmp(&a->at[i], &b->at[i], sizeof *a->at) != 0) {
-            fprintf(stderr, "compare: %s: pixel %zu is %.17g, not %.17g\n", path, i, b->at[i],
-                    a->at[i]);
+            fprintf(stderr, "compare: %s: pixel %zu is %.17g, not %.17g\n", path, i, b->at[i], a->at[i]);
             return 1;
         }
     }
@@ -125,8 +124,7 @@ static int labels(const char *golden, const char *path)
         return 1;
     }
     uint64_t hash = hash_of(&p, &largest);
-    snprintf(got, sizeof got, "%lld %lld %lld %.17g %016" PRIx64 "\n", p.x, p.y, p.planes, largest,
-             hash);
+    snprintf(got, sizeof got, "%lld %lld %lld %.17g %016" PRIx64 "\n", p.x, p.y, p.planes, largest, hash);
     free(p.at);
     if (strcmp(want, got) != 0) {
         fprintf(stderr, "compare: %s is %s but should be %s", path, got, want);
@@ -142,16 +140,15 @@ static int points_of(FILE *file, const char *path, const Pixels *p)
     long long x, y, z;
     double low, high, value;
     int n = 0;
-    if (fscanf(file, "%lld %lld %lld %lf %lf", &x, &y, &z, &low, &high) != 5 || x != p->x ||
-        y != p->y || z != p->planes) {
+    if (fscanf(file, "%lld %lld %lld %lf %lf", &x, &y, &z, &low, &high) != 5 || x != p->x || y != p->y ||
+        z != p->planes) {
         return complain(path, "another extent than in the golden values");
     }
     double limit = 1e-5 * (high - low);
     while (fscanf(file, "%lld %lld %lld %lf", &z, &y, &x, &value) == 4) {
         double got = p->at[(z * p->y + y) * p->x + x];
         if (!(fabs(got - value) <= limit)) {
-            fprintf(stderr, "compare: %s at z %lld y %lld x %lld is %.9g, not %.9g\n", path, z, y, x,
-                    got, value);
+            fprintf(stderr, "compare: %s at z %lld y %lld x %lld is %.9g, not %.9g\n", path, z, y, x, got, value);
             return 1;
         }
         n++;

@@ -72,7 +72,7 @@ static void note(const char *name, long number)
     char line[80];
     int n = snprintf(line, sizeof line, "%s %ld\n", name, number);
     if (plain_write == NULL) {
-        plain_write = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+        plain_write = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
     }
     int fd = log_path != NULL ? open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
     if (fd >= 0) {
@@ -154,25 +154,24 @@ int ftruncate(int fd, off_t size)
 /* ---- device -------------------------------------------------------------------------------- */
 
 /* A call that returns its status, and one that returns an object and the status behind it. */
-#define CL_CALL(name, params, args)                                                                \
-    CL_API_ENTRY cl_int CL_API_CALL name params                                                    \
-    {                                                                                              \
-        return FAILS("device", #name) ? CL_OUT_OF_RESOURCES : REAL(name) args;                     \
+#define CL_CALL(name, params, args)                                            \
+    CL_API_ENTRY cl_int CL_API_CALL name params                                \
+    {                                                                          \
+        return FAILS("device", #name) ? CL_OUT_OF_RESOURCES : REAL(name) args; \
     }
-#define CL_MAKE(type, name, params, args)                                                          \
-    CL_API_ENTRY type CL_API_CALL name params                                                      \
-    {                                                                                              \
-        if (FAILS("device", #name)) {                                                              \
-            if (status != NULL) {                                                                  \
-                *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;                                        \
-            }                                                                                      \
-            return NULL;                                                                           \
-        }                                                                                          \
-        return REAL(name) args;                                                                    \
+#define CL_MAKE(type, name, params, args)                   \
+    CL_API_ENTRY type CL_API_CALL name params               \
+    {                                                       \
+        if (FAILS("device", #name)) {                       \
+            if (status != NULL) {                           \
+                *status = CL_MEM_OBJECT_ALLOCATION_FAILURE; \
+            }                                               \
+            return NULL;                                    \
+        }                                                   \
+        return REAL(name) args;                             \
     }
 
-CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c, cl_mem_flags f, size_t n, void *host,
-                                               cl_int *status)
+CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c, cl_mem_flags f, size_t n, void *host, cl_int *status)
 {
     bool large = strcmp(kind, "large") == 0 && n > (size_t)fail_at;
     if (large) {
@@ -187,44 +186,37 @@ CL_API_ENTRY cl_mem CL_API_CALL clCreateBuffer(cl_context c, cl_mem_flags f, siz
     return REAL(clCreateBuffer)(c, f, n, host, status);
 }
 
-CL_MAKE(cl_mem, clCreateSubBuffer,
-        (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *i, cl_int *status),
+CL_MAKE(cl_mem, clCreateSubBuffer, (cl_mem m, cl_mem_flags f, cl_buffer_create_type t, const void *i, cl_int *status),
         (m, f, t, i, status))
 CL_MAKE(cl_kernel, clCreateKernel, (cl_program p, const char *n, cl_int *status), (p, n, status))
 CL_MAKE(cl_program, clCreateProgramWithSource,
-        (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *status),
-        (c, n, s, l, status))
+        (cl_context c, cl_uint n, const char **s, const size_t *l, cl_int *status), (c, n, s, l, status))
 CL_CALL(clBuildProgram,
-        (cl_program p, cl_uint n, const cl_device_id *d, const char *o,
-         void(CL_CALLBACK *f)(cl_program, void *), void *u),
+        (cl_program p, cl_uint n, const cl_device_id *d, const char *o, void(CL_CALLBACK *f)(cl_program, void *),
+         void *u),
         (p, n, d, o, f, u))
 CL_CALL(clSetKernelArg, (cl_kernel k, cl_uint i, size_t n, const void *v), (k, i, n, v))
 CL_CALL(clFinish, (cl_command_queue q), (q))
 #define WAITS cl_uint n_waits, const cl_event *waits, cl_event *event
 #define WAITS_ARGS n_waits, waits, event
 CL_CALL(clEnqueueNDRangeKernel,
-        (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g,
-         const size_t *l, WAITS),
+        (cl_command_queue q, cl_kernel k, cl_uint d, const size_t *o, const size_t *g, const size_t *l, WAITS),
         (q, k, d, o, g, l, WAITS_ARGS))
-CL_CALL(clEnqueueWriteBuffer,
-        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, const void *p, WAITS),
+CL_CALL(clEnqueueWriteBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, const void *p, WAITS),
         (q, m, b, o, n, p, WAITS_ARGS))
-CL_CALL(clEnqueueReadBuffer,
-        (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, void *p, WAITS),
+CL_CALL(clEnqueueReadBuffer, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t n, void *p, WAITS),
         (q, m, b, o, n, p, WAITS_ARGS))
 CL_CALL(clEnqueueWriteBufferRect,
-        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *bo, const size_t *ho,
-         const size_t *r, size_t bp, size_t bs, size_t hp, size_t hs, const void *p, WAITS),
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *bo, const size_t *ho, const size_t *r, size_t bp,
+         size_t bs, size_t hp, size_t hs, const void *p, WAITS),
         (q, m, b, bo, ho, r, bp, bs, hp, hs, p, WAITS_ARGS))
 CL_CALL(clEnqueueReadBufferRect,
-        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *bo, const size_t *ho,
-         const size_t *r, size_t bp, size_t bs, size_t hp, size_t hs, void *p, WAITS),
+        (cl_command_queue q, cl_mem m, cl_bool b, const size_t *bo, const size_t *ho, const size_t *r, size_t bp,
+         size_t bs, size_t hp, size_t hs, void *p, WAITS),
         (q, m, b, bo, ho, r, bp, bs, hp, hs, p, WAITS_ARGS))
-CL_CALL(clEnqueueFillBuffer,
-        (cl_command_queue q, cl_mem m, const void *v, size_t vn, size_t o, size_t n, WAITS),
+CL_CALL(clEnqueueFillBuffer, (cl_command_queue q, cl_mem m, const void *v, size_t vn, size_t o, size_t n, WAITS),
         (q, m, v, vn, o, n, WAITS_ARGS))
-CL_CALL(clEnqueueCopyBuffer,
-        (cl_command_queue q, cl_mem a, cl_mem b, size_t ao, size_t bo, size_t n, WAITS),
+CL_CALL(clEnqueueCopyBuffer, (cl_command_queue q, cl_mem a, cl_mem b, size_t ao, size_t bo, size_t n, WAITS),
         (q, a, b, ao, bo, n, WAITS_ARGS))
 CL_CALL(clEnqueueMarkerWithWaitList, (cl_command_queue q, WAITS), (q, WAITS_ARGS))
 CL_CALL(clEnqueueBarrierWithWaitList, (cl_command_queue q, WAITS), (q, WAITS_ARGS))

@@ -75,10 +75,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         strcpy(subject.text, text);
         emit(text);
-        const Checks checks = {.graphs = ~0u, .runs = 1u << (n % (unsigned)CHECK_VARIANTS_N), .cases = 1, .dev = device()};
+        const Checks checks = {.graphs = ~0u,
+                               .runs = 1u << (n % (unsigned)CHECK_VARIANTS_N),
+                               .cases = 1,
+                               .dev = device()};
         Verdict at, verdict = check_subject(&subject, &checks, &at);
         if (verdict.outcome > CHECK_REFUSED) {
-            fprintf(stderr, "%s, %s: %s\n", CHECK_NAMES[verdict.outcome], CHECK_VARIANTS[verdict.variant].name, verdict.why);
+            fprintf(stderr, "%s, %s: %s\n", CHECK_NAMES[verdict.outcome], CHECK_VARIANTS[verdict.variant].name,
+                    verdict.why);
             fprintf(stderr, "%s\n", text); /* drivers catch the signal that would make a file of it */
             abort();
         }

@@ -10,8 +10,7 @@ enum { WORDS = 64 };
 
 static const ProgInput INPUTS[] = {{.name = "image", .axes = "yx", .elem = ELEM_FILE, .channel = -1},
                                    {.name = "flat", .axes = "yx", .elem = ELEM_FILE, .channel = -1}};
-static const ProgParam PARAMS[] = {{"sigma", "blur radius", 2, 0.1, 50, false},
-                                   {"rounds_of_all", "", 3, 1, 10, true}};
+static const ProgParam PARAMS[] = {{"sigma", "blur radius", 2, 0.1, 50, false}, {"rounds_of_all", "", 3, 1, 10, true}};
 static const ProgOutput OUTPUTS[] = {{.name = "labels", .format = "tif", .kind = OUT_LABELS}};
 static const Program PROGRAM = {.name = "fuzz",
                                 .version = "0",

@@ -21,8 +21,7 @@ const char *const CHECK_NAMES[CHECK_OUTCOMES] = {
 
 /* Devices that there are not: one for which nothing is too dear to be computed again, and one which
  * would rather store everything. */
-static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000},
-                           COPIES = {"copies", 1e5, 1, 1, 0.01};
+static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000}, COPIES = {"copies", 1e5, 1, 1, 0.01};
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
@@ -82,7 +81,10 @@ static const char *passes_of(Arena *arena, const Variant *v)
 static const IrSchedule *schedule_of(Checking *c, const Variant *v, IrGraph **g)
 {
     *g = subject_compile(&c->arena, c->subject->text);
-    PassContext cx = {.fuse = v->fuse, .figures = v->figures, .only = passes_of(&c->arena, v), .verify = true,
+    PassContext cx = {.fuse = v->fuse,
+                      .figures = v->figures,
+                      .only = passes_of(&c->arena, v),
+                      .verify = true,
                       .in_rounds = v->in_rounds};
     return pass_run_all(*g, &cx);
 }
@@ -211,8 +213,8 @@ static bool same_runs(Checking *c, const Program *program, const Variant *varian
         bool ok = both_execute(exec, program, &c->cases[i], &got, &err);
         /* Not everything can be cut, there may be more labels than the plan expects, and more weights than a
          * kernel of this device has room for. */
-        bool refused = err.code == CODE_FILES ||
-                       ((variant->part_rows > 0 || variant->limited) && err.code == CODE_MEMORY);
+        bool refused =
+            err.code == CODE_FILES || ((variant->part_rows > 0 || variant->limited) && err.code == CODE_MEMORY);
         same = refused || agree(c, i, ok, &err, &got);
         both_free(&got);
     }
@@ -313,8 +315,7 @@ static bool same_read_back(Checking *c)
         return found(c, CHECK_DIFFERS, "its text cannot be read back: %s", err.text);
     }
     ir_print(back, &again);
-    return strcmp(text.at, again.at) == 0 ||
-           found(c, CHECK_DIFFERS, "its text read back is %s", "another graph");
+    return strcmp(text.at, again.at) == 0 || found(c, CHECK_DIFFERS, "its text read back is %s", "another graph");
 }
 
 /* ---- all of it --------------------------------------------------------------------------- */
@@ -332,8 +333,7 @@ static bool are_small(Checking *c)
         ExecPlan *plan = NULL;
         Err err = {0};
         both_inputs(&c->cases[i], inputs);
-        bool large = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err) &&
-                     plan->peak > LARGEST;
+        bool large = exec_plan_new(program, &target, inputs, c->cases[i].params, &plan, &err) && plan->peak > LARGEST;
         exec_plan_free(plan);
         if (is_refusal(&err)) {
             c->refused[i] = err;

@@ -35,13 +35,13 @@ typedef struct Verdict {
 typedef struct Variant {
     const char *name;
     PassFuse fuse;
-    const char *without; /* the pass that is left out; NULL: none */
-    int part_rows;       /* runs work on parts of so many rows; 0: in one piece */
-    bool across;         /* parts of volumes are rows of all planes */
-    bool limited;        /* runs get less memory than they need in one piece */
-    int shape;           /* of kernels: SHAPE_BY_DEVICE, or SHAPE_GPU on any device */
+    const char *without;          /* the pass that is left out; NULL: none */
+    int part_rows;                /* runs work on parts of so many rows; 0: in one piece */
+    bool across;                  /* parts of volumes are rows of all planes */
+    bool limited;                 /* runs get less memory than they need in one piece */
+    int shape;                    /* of kernels: SHAPE_BY_DEVICE, or SHAPE_GPU on any device */
     const DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
-    bool in_rounds;      /* what is read anywhere is a step of its own; nothing to do where there is none */
+    bool in_rounds;               /* what is read anywhere is a step of its own; nothing to do where there is none */
 } Variant;
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;

@@ -50,8 +50,7 @@ void draw_add(Draw *d, const char *name, DrawKind kind, int grid, int arity)
 
 static bool fits(const Draw *d, const DrawName *name, DrawKind kind, bool any_grid)
 {
-    return name->kind == kind &&
-           (kind > DRAW_LABELS || any_grid || d->grid < 0 || name->grid == d->grid);
+    return name->kind == kind && (kind > DRAW_LABELS || any_grid || d->grid < 0 || name->grid == d->grid);
 }
 
 const DrawName *draw_name(Draw *d, DrawKind kind)
@@ -73,14 +72,12 @@ const DrawName *draw_name(Draw *d, DrawKind kind)
 
 /* Chosen for what they do: nothing, half a pixel, more than a small image, the ends of types. */
 static const double NUMBERS[] = {0, 1, 2, 3, 0.5, 1.4, 2.5, 0.3, 4, 5, 7, -1, -2, -0.7, 10, 40};
-static const double EXTREMES[] = {100,     255, 1000,   65535,       1e6,  2147483647,
-                                  1e-6,    97,  0x1p24, 4294967295., 1e30, 0x1p-140,
-                                  3.4e38, 180, 16777217., 50};
+static const double EXTREMES[] = {100,    255,         1000, 65535,    1e6,    2147483647, 1e-6,      97,
+                                  0x1p24, 4294967295., 1e30, 0x1p-140, 3.4e38, 180,        16777217., 50};
 
 static bool allowed(const OpParam *range, double v)
 {
-    return range == NULL || !range->ranged ||
-           (v <= range->hi && (range->above ? v > range->lo : v >= range->lo));
+    return range == NULL || !range->ranged || (v <= range->hi && (range->above ? v > range->lo : v >= range->lo));
 }
 
 static double number_value(Draw *d, const OpParam *range)
@@ -100,8 +97,8 @@ static double number_value(Draw *d, const OpParam *range)
 
 void draw_number(Draw *d, Str *out, const OpParam *range)
 {
-    static const char *const SIZES[] = {"width(%s) // 3", "height(%s) - 1", "width(%s) / 2",
-                                        "depth(%s)", "dimensions(%s)"};
+    static const char *const SIZES[] = {"width(%s) // 3", "height(%s) - 1", "width(%s) / 2", "depth(%s)",
+                                        "dimensions(%s)"};
     const DrawName *param = draw_chance(d, 12) ? draw_name(d, DRAW_NUMBER) : NULL;
     bool free = range == NULL || (range->types & OP_INTEGER) != 0; /* not the reach of a window */
     const DrawName *image = free && draw_chance(d, 4) ? draw_name(d, DRAW_IMAGE) : NULL;
@@ -122,9 +119,9 @@ void draw_number(Draw *d, Str *out, const OpParam *range)
 
 void draw_border(Draw *d, Str *out)
 {
-    static const char *const BORDERS[] = {"nearest", "reflect", "mirror", "wrap", "constant(0)",
-                                          "constant(7.5)", "constant(-1)", "constant(70000)",
-                                          "constant(nan)"};
+    static const char *const BORDERS[] = {"nearest",      "reflect",         "mirror",
+                                          "wrap",         "constant(0)",     "constant(7.5)",
+                                          "constant(-1)", "constant(70000)", "constant(nan)"};
     str_add(out, draw_one(d, BORDERS));
 }
 
@@ -204,8 +201,7 @@ static void image_offset(Draw *d, Str *out, int depth)
 /* Any image's pixels, at places that images of the current grid give. */
 static void image_gather(Draw *d, Str *out, int depth)
 {
-    static const char *const PLACES[] = {"%c_of(%s) * 2", "%c_of(%s) - 1.5", "-%c_of(%s)",
-                                         "30 - %c_of(%s) / 2"};
+    static const char *const PLACES[] = {"%c_of(%s) * 2", "%c_of(%s) - 1.5", "-%c_of(%s)", "30 - %c_of(%s) / 2"};
     const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
     const char *of = name != NULL ? name->name : "ramp(x = 5)", *axes = d->axes;
     int grid = d->grid;
@@ -349,10 +345,11 @@ static void fold_where(Draw *d, Str *out, bool plane, bool pixels)
 
 static void image_fold(Draw *d, Str *out, int depth)
 {
-    static const char *const FOLDS[] = {"sum", "sum", "sum", "prod", "min", "max", "mean", "var",
-                                        "std", "median", "percentile", "mode"};
-    static const char *const WEIGHTS[] = {"", "", "exp(-i * i / 4) * exp(-j * j / 2) * ", "(i + 2) * ",
-                                          "(i * j) * ", "(1 + j) * (i - 3) * ", "0.25 * "};
+    static const char *const FOLDS[] = {"sum",  "sum", "sum", "prod",   "min",        "max",
+                                        "mean", "var", "std", "median", "percentile", "mode"};
+    static const char *const WEIGHTS[] = {"",           "",           "exp(-i * i / 4) * exp(-j * j / 2) * ",
+                                          "(i + 2) * ", "(i * j) * ", "(1 + j) * (i - 3) * ",
+                                          "0.25 * "};
     bool plane = strchr(d->axes, 'y') != NULL;
     const char *fold = draw_one(d, FOLDS);
     unsigned r = 1 + draw_below(d, 3), above = draw_below(d, 3);
@@ -466,8 +463,9 @@ static void image_plane(Draw *d, Str *out, int depth)
 static void image_followed(Draw *d, Str *out, int depth)
 {
     static const char *const FORMS[][2] = {
-        {"min(max(", ", -3), 4)"}, {"i16(max(min(", ", 6), -5))"}, {"max(-2, min(", ", 3.5))"},
-        {"3 * sign(", ")"},        {"u8(", ") // 32"},             {"-(", ")"},
+        {"min(max(", ", -3), 4)"},   {"i16(max(min(", ", 6), -5))"},
+        {"max(-2, min(", ", 3.5))"}, {"3 * sign(", ")"},
+        {"u8(", ") // 32"},          {"-(", ")"},
         {"(5 if ", " > 9 else -2)"}, {"0.5 * ((", ") % 8)"},
     };
     const DrawName *name = draw_name(d, DRAW_IMAGE);
@@ -497,8 +495,8 @@ static void image_window_anywhere(Draw *d, Str *out, int depth)
 {
     static const char *const FOLDS[] = {"sum", "min", "max", "mean", "median", "mode", "prod"};
     static const char *const MOVES[] = {" + i", " - 2 * i", " * i", " + 0.5 * i + j", " * j + i", " + c"};
-    static const char *const RANGES[] = {"i in -1 .. 1, j in 0 .. 1", "i in -1 .. 2, j in 0 .. i", "j in 1 .. 3, i in 0 .. 0",
-                                         "i in -2 .. 1, j in 1 .. 2 where i != j"};
+    static const char *const RANGES[] = {"i in -1 .. 1, j in 0 .. 1", "i in -1 .. 2, j in 0 .. i",
+                                         "j in 1 .. 3, i in 0 .. 0", "i in -2 .. 1, j in 1 .. 2 where i != j"};
     const DrawName *name = draw_name(d, DRAW_IMAGE), *param = draw_chance(d, 20) ? draw_name(d, DRAW_NUMBER) : NULL;
     if (name == NULL) {
         image_arithmetic(d, out, depth);
@@ -536,9 +534,9 @@ static void image_decided(Draw *d, Str *out, int depth)
 
 static void image_math(Draw *d, Str *out, int depth)
 {
-    static const char *const CALLS[] = {"abs(", "sqrt(", "floor(", "round(", "exp(", "log(", "max(3, ",
-                                        "min(100, ", "hypot(1, ", "sign(", "trunc(", "i32(", "u8(",
-                                        "f64(", "f64(", "f64(", "u32(", "i16(", "u16(", "f32("};
+    static const char *const CALLS[] = {"abs(",      "sqrt(",     "floor(", "round(", "exp(", "log(", "max(3, ",
+                                        "min(100, ", "hypot(1, ", "sign(",  "trunc(", "i32(", "u8(",  "f64(",
+                                        "f64(",      "f64(",      "u32(",   "i16(",   "u16(", "f32("};
     str_add(out, draw_one(d, CALLS));
     draw_image(d, out, depth - 1);
     str_add(out, ")");
@@ -554,12 +552,11 @@ static Form draw_form(Draw *d, const Form *forms, unsigned n)
 void draw_image(Draw *d, Str *out, int depth)
 {
     static const Form FORMS[] = {
-        image_plain,     image_plain,    image_arithmetic, image_arithmetic, image_arithmetic,
-        image_offset,    image_offset,   image_gather,     image_choice,     image_fold,
-        image_fold,      image_of_mask,  image_of_vector,  image_function,   image_coordinate,
-        image_channel,   image_math,     image_math,       image_negative,   image_bent_fold,
-        image_plane,     image_decided,  image_followed,   image_other_fold, image_other_fold,
-        image_window_anywhere,
+        image_plain,      image_plain,           image_arithmetic, image_arithmetic, image_arithmetic, image_offset,
+        image_offset,     image_gather,          image_choice,     image_fold,       image_fold,       image_of_mask,
+        image_of_vector,  image_function,        image_coordinate, image_channel,    image_math,       image_math,
+        image_negative,   image_bent_fold,       image_plane,      image_decided,    image_followed,   image_other_fold,
+        image_other_fold, image_window_anywhere,
     };
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
     form(d, out, depth);
@@ -632,8 +629,8 @@ static void mask_fold(Draw *d, Str *out, int depth)
 
 void draw_mask(Draw *d, Str *out, int depth)
 {
-    static const Form FORMS[] = {mask_plain,  mask_plain,     mask_comparison, mask_comparison,
-                                 mask_logic,  mask_of_labels, mask_offset,     mask_fold};
+    static const Form FORMS[] = {mask_plain, mask_plain,     mask_comparison, mask_comparison,
+                                 mask_logic, mask_of_labels, mask_offset,     mask_fold};
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : mask_plain;
     form(d, out, depth);
 }

@@ -52,7 +52,7 @@ typedef struct Draw {
 } Draw;
 
 void draw_seed(Draw *d, unsigned seed);
-unsigned draw_below(Draw *d, unsigned n);  /* 0 .. n - 1 */
+unsigned draw_below(Draw *d, unsigned n); /* 0 .. n - 1 */
 bool draw_chance(Draw *d, unsigned percent);
 const char *draw_word(Draw *d, const char *const *words, int n);
 #define draw_one(d, words) draw_word((d), (words), (int)(sizeof(words) / sizeof *(words)))

@@ -74,10 +74,22 @@ static void border(Draw *d, Str *out, const OpParam *param)
 
 static void footprint(Draw *d, Str *out, const OpParam *param)
 {
-    static const char *const FOOTPRINTS[] = {"disk(2)", "disk(1)", "ball(1)", "diamond(2)", "box(1)",
-                                             "disk(3.3)", "[[0, 1, 0], [1, 1, 1], [0, 1, 0]]",
-                                             "[[1, 1, 1, 0, 1]]", "disk(0)", "ball(2)", "box(3)", "disk(7)",
-                                             "[[1], [0], [1], [1]]", "[[0, 0], [0, 1]]", "disk(%s)", "box(%s)"};
+    static const char *const FOOTPRINTS[] = {"disk(2)",
+                                             "disk(1)",
+                                             "ball(1)",
+                                             "diamond(2)",
+                                             "box(1)",
+                                             "disk(3.3)",
+                                             "[[0, 1, 0], [1, 1, 1], [0, 1, 0]]",
+                                             "[[1, 1, 1, 0, 1]]",
+                                             "disk(0)",
+                                             "ball(2)",
+                                             "box(3)",
+                                             "disk(7)",
+                                             "[[1], [0], [1], [1]]",
+                                             "[[0, 0], [0, 1]]",
+                                             "disk(%s)",
+                                             "box(%s)"};
     static const char *const WIDE[] = {"box(12)", "disk(11)", "diamond(9)", "ball(4)", "[3, 17]", "[0, 33]"};
     const DrawName *number = draw_name(d, DRAW_NUMBER);
     (void)param;
@@ -106,12 +118,17 @@ static void selection(Draw *d, Str *out, const OpParam *param)
 
 static void list(Draw *d, Str *out, const OpParam *param)
 {
-    static const char *const LISTS[] = {"[[1, 2, 1], [0, 0, 0], [-1, -2, -1]]", "[[1, 2, 1]]",
-                                        "[[1, 2, 1], [2, 4, 2], [1, 2, 1]]", "[[0.5], [-3], [1]]",
-                                        "[3, 1, 4, 1, 5]", "[[1, 0.2, 0], [0, 1, -1.5]]",
+    static const char *const LISTS[] = {"[[1, 2, 1], [0, 0, 0], [-1, -2, -1]]",
+                                        "[[1, 2, 1]]",
+                                        "[[1, 2, 1], [2, 4, 2], [1, 2, 1]]",
+                                        "[[0.5], [-3], [1]]",
+                                        "[3, 1, 4, 1, 5]",
+                                        "[[1, 0.2, 0], [0, 1, -1.5]]",
                                         "[[-1, 0.5, 9], [0.25, 2, -3]]",
                                         "[[1, 0, 0.3, 0], [0, 0.5, 0, 1], [0, 0.1, -1, 4]]",
-                                        "[[1, -2]]", "[[0, 0, 0, 1, 0.5, 0, -0.25]]", "[[0.1], [0.2], [0.3], [0.4]]",
+                                        "[[1, -2]]",
+                                        "[[0, 0, 0, 1, 0.5, 0, -0.25]]",
+                                        "[[0.1], [0.2], [0.3], [0.4]]",
                                         "[[1, 0], [0, 1], [-1, 0], [0, -1], [2, 2]]"};
     (void)param;
     str_add(out, draw_one(d, LISTS));
@@ -187,8 +204,8 @@ static void area(Draw *d, Str *out, const OpParam *param)
 
 /* By the bits of OpType. */
 static const Argument ARGUMENTS[OP_TYPES] = {
-    image,  mask,      labels,    draw_number, draw_number, value,  truth, per_axis, border, footprint,
-    selection, list, function, vector,      word,        axis,   record, area, draw_number, column,
+    image,     mask, labels,   draw_number, draw_number, value, truth,  per_axis, border,      footprint,
+    selection, list, function, vector,      word,        axis,  record, area,     draw_number, column,
 };
 
 /* What a number means, it seldom means by chance. */

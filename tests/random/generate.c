@@ -31,8 +31,7 @@ static IrGraph *try_out(Gen *gen, Arena *arena, const char *more)
 /* What the graph's last output is. */
 static DrawKind kind_of_output(const IrGraph *g, int *grid)
 {
-    static const DrawKind KINDS[IR_KINDS] = {DRAW_IMAGE, DRAW_MASK,   DRAW_LABELS,
-                                             DRAW_VALUE, DRAW_VECTOR, DRAW_TABLE};
+    static const DrawKind KINDS[IR_KINDS] = {DRAW_IMAGE, DRAW_MASK, DRAW_LABELS, DRAW_VALUE, DRAW_VECTOR, DRAW_TABLE};
     const IrOutput *output = &g->outputs.at[g->outputs.n - 1];
     if (output->node == 0) {
         *grid = -1;
@@ -43,8 +42,7 @@ static DrawKind kind_of_output(const IrGraph *g, int *grid)
 }
 
 /* True when the statement compiles and an output can be made of the name. */
-static bool is_usable(Gen *gen, const char *statement, const char *before, const char *name,
-                      const char *behind)
+static bool is_usable(Gen *gen, const char *statement, const char *before, const char *name, const char *behind)
 {
     Arena arena;
     arena_init(&arena);
@@ -88,8 +86,7 @@ static bool accept(Gen *gen, const char *statement, const char *name)
 {
     Arena arena;
     arena_init(&arena);
-    IrGraph *g =
-        try_out(gen, &arena, arena_printf(&arena, "%soutput probe_ = %s\n", statement, name));
+    IrGraph *g = try_out(gen, &arena, arena_printf(&arena, "%soutput probe_ = %s\n", statement, name));
     bool fine = g != NULL || is_usable(gen, statement, "max(ramp(x = 2))", "", "");
     if (g != NULL) {
         int grid;
@@ -166,7 +163,8 @@ static void function_of_pixels(Gen *gen, Str *out, const char *name)
         "fn f%d(a : i32, b : i32) : i32 {\n  while a > 9 or a < -9 { a = a // 2 + 1 }\n  return a * b - %s\n}\n",
         "fn f%d(a, b = 3) {\n  h = a[dx = -2] + b if has_axis(a, \"z\") else a[dx = 2] - b\n  return max(h, %s)\n}\n",
         "fn f%d(a, b) {\n  t = a\n  for k in 1 .. 3 { t = t + k * b[dx = k, border = wrap] }\n  return t\n}\n",
-        "fn f%d(a : u8, b : i16) : i32 {\n  n = a\n  k = 0\n  while n > 0 {\n    n = n // 3\n    k = k + b\n  }\n  return k\n}\n",
+        "fn f%d(a : u8, b : i16) : i32 {\n  n = a\n  k = 0\n  while n > 0 {\n    n = n // 3\n    k = k + b\n  }\n  "
+        "return k\n}\n",
         "fn f%d(a, b) {\n  z = 0\n  w = 0\n  for k in 0 .. 9 {\n    t = z * z - w * w + a\n    w = 2 * z * w + b\n"
         "    z = t\n    if z * z + w * w > 4 { return k }\n  }\n  return %s\n}\n",
         "fn f%d(a : f64, b : f64) : f64 {\n  if a < b { return b / (a + %s) }\n  return a * a - b\n}\n",
@@ -195,8 +193,8 @@ static void repeated(Gen *gen, Str *out, const char *name)
     str_addf(out, "%s = ", name);
     draw_image(d, out, 1);
     if (until) {
-        str_addf(out, "\nrepeat until %s(%s) is stable, at most %u {\n", draw_chance(d, 50) ? "sum" : "max",
-                 name, 1 + draw_below(d, 5));
+        str_addf(out, "\nrepeat until %s(%s) is stable, at most %u {\n", draw_chance(d, 50) ? "sum" : "max", name,
+                 1 + draw_below(d, 5));
     } else {
         const DrawName *rounds = draw_chance(d, 20) ? draw_name(d, DRAW_NUMBER) : NULL;
         char count[16];
@@ -279,10 +277,9 @@ static void operator_call(Gen *gen, Str *out, const char *name)
 static void draw_statement(Gen *gen, Str *out, const char *name)
 {
     static const Statement FORMS[] = {
-        assign_image,  assign_image,  assign_image,  assign_mask,   assign_labels, assign_selection,
-        assign_value,  operator_call, operator_call, operator_call, operator_call,
-        operator_call, operator_call, repeated,      repeated_others,
-        assign_computed, function_of_pixels, function_of_pixels,
+        assign_image,  assign_image,  assign_image,    assign_mask,     assign_labels,      assign_selection,
+        assign_value,  operator_call, operator_call,   operator_call,   operator_call,      operator_call,
+        operator_call, repeated,      repeated_others, assign_computed, function_of_pixels, function_of_pixels,
     };
     FORMS[draw_below(&gen->draw, sizeof FORMS / sizeof *FORMS)](gen, out, name);
 }
@@ -308,8 +305,7 @@ static void count_operators(const Ops *ops, const char *statement, Coverage *cov
 {
     for (int i = 0; i < ops->n; i++) {
         size_t n = strlen(ops->at[i].name);
-        for (const char *p = strstr(statement, ops->at[i].name); p != NULL;
-             p = strstr(p + 1, ops->at[i].name)) {
+        for (const char *p = strstr(statement, ops->at[i].name); p != NULL; p = strstr(p + 1, ops->at[i].name)) {
             bool begins = p == statement || strchr(" (-", p[-1]) != NULL;
             coverage->op[i] += begins && p[n] == '(';
         }
@@ -347,8 +343,7 @@ static void add_statement(Gen *gen, const Op *op, Coverage *coverage)
 
 static const char *choose_axes(Draw *d)
 {
-    static const char *const AXES[] = {"xy",  "xy", "xy",  "xy",  "xy",  "xy",
-                                       "xyz", "xyz", "xyz", "x", "xyc", "xyzc"};
+    static const char *const AXES[] = {"xy", "xy", "xy", "xy", "xy", "xy", "xyz", "xyz", "xyz", "x", "xyc", "xyzc"};
     return draw_one(d, AXES);
 }
 
@@ -369,7 +364,7 @@ static void write_axes(Draw *d, Str *out)
 
 static void add_inputs(Gen *gen)
 {
-    static const char *const TYPES[] = {"",      "",      "",      "",      " : f32", " : u8",
+    static const char *const TYPES[] = {"",       "",       "",       "",       " : f32", " : u8",
                                         " : u16", " : i16", " : i32", " : u32", " : f64"};
     Draw *d = &gen->draw;
     static const struct {
@@ -394,8 +389,8 @@ static void add_inputs(Gen *gen)
 
 static void add_params(Gen *gen)
 {
-    static const char *const PARAMS[] = {"= 2 in 0 .. 5", "= 1.5 in 0.5 .. 4", "= 3", "= 1 in 1 .. 3",
-                                         "= 0.7", "= 1 um in 0.5 um .. 2 um"};
+    static const char *const PARAMS[] = {"= 2 in 0 .. 5", "= 1.5 in 0.5 .. 4",       "= 3", "= 1 in 1 .. 3",
+                                         "= 0.7",         "= 1 um in 0.5 um .. 2 um"};
     for (unsigned i = 0; i < 2 && draw_chance(&gen->draw, 35); i++) {
         const char *name = i == 0 ? "p" : "q";
         str_addf(&gen->text, "param %s %s\n", name, draw_one(&gen->draw, PARAMS));
@@ -418,8 +413,7 @@ static void add_outputs(Gen *gen)
     Draw *d = &gen->draw;
     int n = 0;
     for (int i = d->n - 1; i >= 0 && n < 4; i--) {
-        bool can = d->names[i].kind <= DRAW_LABELS || d->names[i].kind == DRAW_VALUE ||
-                   d->names[i].kind == DRAW_TABLE;
+        bool can = d->names[i].kind <= DRAW_LABELS || d->names[i].kind == DRAW_VALUE || d->names[i].kind == DRAW_TABLE;
         if (can && (n == 0 || draw_chance(d, 35))) {
             str_addf(&gen->text, "output o%d = %s\n", ++n, d->names[i].name);
         }
@@ -429,8 +423,8 @@ static void add_outputs(Gen *gen)
 /* ---- cases ------------------------------------------------------------------------------- */
 
 /* Around what kernels are cut into: rows of 16, 64 and 256 columns; and next to nothing. */
-static const int EXTENTS[] = {1,  1,  2,  3,   4,   5,   7,   8,   9,   15,  16,   17,   31,   32, 33, 40,
-                              63, 64, 65, 97, 127, 128, 129, 255, 256, 257, 300, 511, 513, 700, 1023, 1024, 1025};
+static const int EXTENTS[] = {1,  1,  2,  3,   4,   5,   7,   8,   9,   15,  16,  17,  31,  32,   33,   40,  63,
+                              64, 65, 97, 127, 128, 129, 255, 256, 257, 300, 511, 513, 700, 1023, 1024, 1025};
 static const int DEPTHS[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33};
 
 static void draw_extents(Draw *d, int left, int extent[IR_AXES])

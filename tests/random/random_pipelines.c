@@ -65,7 +65,9 @@ static Device *open_device(void)
     const char *wanted = getenv("PIPEC_TEST_DEVICE"), *flags = getenv("PIPEC_TEST_FLAGS");
     const DevOptions how = {.choice = wanted != NULL ? wanted : "cpu",
                             .local_limit = LOCAL_BYTES,
-                            .flags = flags != NULL ? flags : options.quick ? "-cl-opt-disable" : NULL};
+                            .flags = flags != NULL   ? flags
+                                     : options.quick ? "-cl-opt-disable"
+                                                     : NULL};
     if (!dev_open(&how, &dev, &err)) {
         fprintf(stderr, "%s\n", err.text);
         exit(EXIT_FAILURE);
@@ -232,8 +234,8 @@ static void investigate(const char *name)
         abort();
     }
     *subject = shared->subject;
-    printf("%s %s (%s as a %s: %s)\n", name, CHECK_NAMES[verdict.outcome],
-           CHECK_VARIANTS[verdict.variant].name, verdict.on_device ? "run" : "graph", verdict.why);
+    printf("%s %s (%s as a %s: %s)\n", name, CHECK_NAMES[verdict.outcome], CHECK_VARIANTS[verdict.variant].name,
+           verdict.on_device ? "run" : "graph", verdict.why);
     fflush(stdout);
     bool device = shared->device;
     shared->device = verdict.on_device;
@@ -361,8 +363,8 @@ static bool check_file(const char *path)
     const Verdict *v = &shared->verdict;
     bool fine = v->outcome == CHECK_SAME;
     if (!fine) {
-        printf("%s: %s (%s as a %s: %s)\n", path, CHECK_NAMES[v->outcome],
-               CHECK_VARIANTS[v->variant].name, v->on_device ? "run" : "graph", v->why);
+        printf("%s: %s (%s as a %s: %s)\n", path, CHECK_NAMES[v->outcome], CHECK_VARIANTS[v->variant].name,
+               v->on_device ? "run" : "graph", v->why);
     }
     if (!fine && options.shrink) {
         investigate("shrunk");

@@ -149,8 +149,7 @@ static bool try_edit(Shrinking *s, const Edit *e)
 {
     Subject *with = arena_new(s->arena, Subject);
     *with = *s->subject;
-    size_t n = (size_t)snprintf(with->text, SUBJECT_TEXT, "%.*s%s%s", e->begin, s->text, e->text,
-                                s->text + e->end);
+    size_t n = (size_t)snprintf(with->text, SUBJECT_TEXT, "%.*s%s%s", e->begin, s->text, e->text, s->text + e->end);
     return n < SUBJECT_TEXT && still_fails(s, with);
 }
 
@@ -182,8 +181,7 @@ static bool drop_case(Shrinking *s)
 {
     for (int i = 0; i < s->subject->n_cases; i++) {
         Subject with = *s->subject;
-        memmove(&with.cases[i], &with.cases[i + 1],
-                sizeof *with.cases * (size_t)(with.n_cases - i - 1));
+        memmove(&with.cases[i], &with.cases[i + 1], sizeof *with.cases * (size_t)(with.n_cases - i - 1));
         with.n_cases--;
         if (with.n_cases > 0 && still_fails(s, &with)) {
             return true;
@@ -210,8 +208,10 @@ static bool cut_case(Shrinking *s, int i)
 
 static bool plainer_image(Shrinking *s, int i, int k)
 {
-    static const SubjectImage PLAIN[] = {{ELEM_U8, BOTH_CONSTANT, 0}, {ELEM_F32, BOTH_CONSTANT, 0},
-                                         {ELEM_U8, BOTH_NOISE, 0},    {ELEM_F32, BOTH_NOISE, 0}};
+    static const SubjectImage PLAIN[] = {{ELEM_U8, BOTH_CONSTANT, 0},
+                                         {ELEM_F32, BOTH_CONSTANT, 0},
+                                         {ELEM_U8, BOTH_NOISE, 0},
+                                         {ELEM_F32, BOTH_NOISE, 0}};
     const SubjectImage *now = &s->subject->cases[i].images[k];
     for (int p = 0; p < 4; p++) {
         if (now->elem == PLAIN[p].elem && now->kind == PLAIN[p].kind) {

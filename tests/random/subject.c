@@ -101,8 +101,7 @@ static void write_case(const SubjectCase *c, Str *out)
     str_addf(out, "# case %d x %d x %d x %d", e[0], e[1], e[2], e[3]);
     for (int i = 0; i < c->n_images; i++) {
         const SubjectImage *image = &c->images[i];
-        str_addf(out, ", %s %s %u", elem_name(image->elem), BOTH_KIND_NAMES[image->kind],
-                 image->seed);
+        str_addf(out, ", %s %s %u", elem_name(image->elem), BOTH_KIND_NAMES[image->kind], image->seed);
     }
     for (int i = 0; i < c->n_params; i++) {
         str_addf(out, "%s %.17g", i == 0 ? ", params" : "", c->params[i]);
@@ -160,8 +159,7 @@ static IrEvalInput make_input(const SubjectCase *c, SubjectImage image, const Ir
         extent[axis] = strchr(input->text, "xyzc"[axis]) != NULL ? c->extent[axis] : 1;
     }
     image = suitable(image, input);
-    IrEvalInput made = both_image(extent[0], extent[1], extent[2], extent[3], image.elem, image.seed,
-                                  (int)image.kind);
+    IrEvalInput made = both_image(extent[0], extent[1], extent[2], extent[3], image.elem, image.seed, (int)image.kind);
     if (input->kind == IR_K_LABELS) {
         bound_labels(&made);
     }
@@ -178,9 +176,7 @@ bool subject_case(const Subject *subject, int i, const IrGraph *g, BothCase *out
             continue;
         }
         int k = out->n_inputs;
-        SubjectImage image = k < c->n_images
-                                 ? c->images[k]
-                                 : (SubjectImage){ELEM_U8, BOTH_NOISE, (unsigned)k};
+        SubjectImage image = k < c->n_images ? c->images[k] : (SubjectImage){ELEM_U8, BOTH_NOISE, (unsigned)k};
         out->inputs[out->n_inputs++] = make_input(c, image, node);
         if (out->inputs[k].pixels == NULL) {
             return false;

@@ -12,9 +12,8 @@
 /* ---- images ------------------------------------------------------------------------------ */
 
 const char *const BOTH_KIND_NAMES[BOTH_KINDS] = {
-    [BOTH_NOISE] = "noise",       [BOTH_SMOOTH] = "smooth",   [BOTH_CONSTANT] = "constant",
-    [BOTH_CHECKER] = "checker",   [BOTH_SPECIAL] = "special", [BOTH_EXTREME] = "extreme",
-    [BOTH_SPARSE] = "sparse",
+    [BOTH_NOISE] = "noise",     [BOTH_SMOOTH] = "smooth",   [BOTH_CONSTANT] = "constant", [BOTH_CHECKER] = "checker",
+    [BOTH_SPECIAL] = "special", [BOTH_EXTREME] = "extreme", [BOTH_SPARSE] = "sparse",
 };
 
 static unsigned next_random(unsigned *state)
@@ -25,9 +24,8 @@ static unsigned next_random(unsigned *state)
 
 static double extreme(unsigned r, Elem elem)
 {
-    static const double REALS[] = {0,       -0.0,     FLT_MAX,        -FLT_MAX,   FLT_MIN,
-                                   0x1p-149, -0x1p-140, HUGE_VAL,     -HUGE_VAL,  NAN,
-                                   1,       -1,       16777217.0,     2147483648.0, 0.5, -2.5};
+    static const double REALS[] = {0,         -0.0, FLT_MAX, -FLT_MAX, FLT_MIN,    0x1p-149,     -0x1p-140, HUGE_VAL,
+                                   -HUGE_VAL, NAN,  1,       -1,       16777217.0, 2147483648.0, 0.5,       -2.5};
     if (elem == ELEM_F32 || elem == ELEM_F64) {
         return REALS[r % 16];
     }
@@ -58,7 +56,7 @@ static double sample(unsigned *state, int kind, unsigned seed, int x, int y, int
 
 static double fitted(double v, Elem elem)
 {
-    return elem == ELEM_BOOL   ? fmod(v, 2) >= 1
+    return elem == ELEM_BOOL       ? fmod(v, 2) >= 1
            : elem_is_integer(elem) ? fmin(fmax(v, elem_min(elem)), elem_max(elem))
            : elem == ELEM_F32      ? (double)(float)v
                                    : v;
@@ -189,8 +187,7 @@ static void put_rows(const IrEvalInput *image, int64_t plane, int64_t row, int64
 }
 
 /* Rows of an output, from its element type. */
-static void take_rows(const Run *run, int output, int64_t plane, int64_t row, int64_t rows,
-                      const void *from)
+static void take_rows(const Run *run, int output, int64_t plane, int64_t row, int64_t rows, const void *from)
 {
     ExecGrid g;
     Elem elem;
@@ -210,8 +207,8 @@ static bool upload(const Run *run, Err *err)
         bool ok = plane != NULL || no_memory(err);
         for (int p = 0; ok && p < image->extent[2] * image->extent[3]; p++) {
             put_rows(image, p, 0, image->extent[1], plane);
-            ok = exec_upload(run->exec, i, p / image->extent[2], p % image->extent[2], 0,
-                             image->extent[1], plane, row, err);
+            ok = exec_upload(run->exec, i, p / image->extent[2], p % image->extent[2], 0, image->extent[1], plane, row,
+                             err);
         }
         free(plane);
         TRY(ok);
@@ -237,8 +234,8 @@ static bool download(const Run *run, int output, Err *err)
     return ok;
 }
 
-static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows,
-                      void *to, size_t pitch, Err *err)
+static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
+                      Err *err)
 {
     const Run *run = context;
     const IrEvalInput *image = &run->in->inputs[input];
@@ -250,8 +247,8 @@ static bool read_rows(void *context, int input, int64_t c, int64_t z, int64_t ro
     return true;
 }
 
-static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row,
-                       int64_t rows, const void *from, size_t pitch, Err *err)
+static bool write_rows(void *context, int output, double most, int64_t c, int64_t z, int64_t row, int64_t rows,
+                       const void *from, size_t pitch, Err *err)
 {
     const Run *run = context;
     (void)err;
@@ -308,8 +305,8 @@ static bool fetch(const Run *run, const Program *program, Err *err)
         } else if (from->kind == OUT_VALUE || from->kind == OUT_LABELS) {
             const double *values;
             TRY(exec_values(run->exec, &values, err));
-            to->value = from->kind == OUT_LABELS ? exec_largest_label(run->exec, i, values[from->value])
-                                                 : values[from->value];
+            to->value =
+                from->kind == OUT_LABELS ? exec_largest_label(run->exec, i, values[from->value]) : values[from->value];
         }
     }
     return true;
@@ -349,18 +346,17 @@ static bool same_bits(double a, double b)
 static void differ(const BothOutput *o, size_t i, double want, double got, char *why, size_t size)
 {
     if (o->kind == IR_K_TABLE) {
-        snprintf(why, size, "table %s: row %zu of column %zu is %.17g, not %.17g", o->name,
-                 i % (size_t)o->rows, i / (size_t)o->rows, got, want);
+        snprintf(why, size, "table %s: row %zu of column %zu is %.17g, not %.17g", o->name, i % (size_t)o->rows,
+                 i / (size_t)o->rows, got, want);
     } else {
         size_t w = (size_t)o->extent[0], h = (size_t)o->extent[1];
-        snprintf(why, size, "output %s: pixel x %zu y %zu plane %zu is %.9g, not %.9g", o->name,
-                 i % w, i / w % h, i / (w * h), got, want);
+        snprintf(why, size, "output %s: pixel x %zu y %zu plane %zu is %.9g, not %.9g", o->name, i % w, i / w % h,
+                 i / (w * h), got, want);
     }
 }
 
 /* How many there are with the first one. */
-static void count_others(const BothOutput *want, const BothOutput *got, size_t n, char *why,
-                         size_t size)
+static void count_others(const BothOutput *want, const BothOutput *got, size_t n, char *why, size_t size)
 {
     size_t others = 0, end = strlen(why);
     for (size_t i = 0; i < n; i++) {
@@ -374,8 +370,7 @@ static bool same_output(const BothOutput *want, const BothOutput *got, char *why
     if (want->kind != got->kind || memcmp(want->extent, got->extent, sizeof want->extent) != 0 ||
         want->rows != got->rows || want->columns != got->columns) {
         const int *e = got->extent, *w = want->extent;
-        snprintf(why, size,
-                 "output %s: %s of %d x %d x %d x %d (%lld rows), not %s of %d x %d x %d x %d (%lld)",
+        snprintf(why, size, "output %s: %s of %d x %d x %d x %d (%lld rows), not %s of %d x %d x %d x %d (%lld)",
                  want->name, IR_KIND_NAMES[got->kind], e[0], e[1], e[2], e[3], (long long)got->rows,
                  IR_KIND_NAMES[want->kind], w[0], w[1], w[2], w[3], (long long)want->rows);
         return false;

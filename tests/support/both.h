@@ -17,11 +17,11 @@ typedef struct BothCase {
     IrEvalInput inputs[8];
     int n_inputs;
     double params[32];
-    int shape;     /* of generated kernels: SHAPE_BY_DEVICE, SHAPE_GPU or SHAPE_CPU */
-    uint64_t limit; /* bytes that the device lets a run hold; 0: what it has */
+    int shape;         /* of generated kernels: SHAPE_BY_DEVICE, SHAPE_GPU or SHAPE_CPU */
+    uint64_t limit;    /* bytes that the device lets a run hold; 0: what it has */
     uint64_t elements; /* that folds of the evaluator may count; 0: any number */
-    int part_rows; /* the device works on parts of so many rows or planes; 0: in one piece */
-    bool across;   /* parts of volumes are rows of all planes */
+    int part_rows;     /* the device works on parts of so many rows or planes; 0: in one piece */
+    bool across;       /* parts of volumes are rows of all planes */
 } BothCase;
 
 /* What the pixels of an input are like; values that the element type cannot hold are saturated. */
@@ -44,10 +44,10 @@ IrEvalInput both_image(int w, int h, int d, int c, Elem elem, unsigned seed, int
 /* One output of a run. */
 typedef struct BothOutput {
     const char *name;
-    IrKind kind;        /* IR_K_VALUE, IR_K_TABLE, or what the pixels are */
+    IrKind kind; /* IR_K_VALUE, IR_K_TABLE, or what the pixels are */
     int extent[IR_AXES];
-    double *pixels;     /* of an image; the cells of a table, column by column */
-    double value;       /* IR_K_VALUE; IR_K_LABELS: the count */
+    double *pixels; /* of an image; the cells of a table, column by column */
+    double value;   /* IR_K_VALUE; IR_K_LABELS: the count */
     int64_t rows;
     int columns;
 } BothOutput;
@@ -62,8 +62,7 @@ typedef struct BothResult {
  * names are the graph's. */
 bool both_evaluate(const IrGraph *g, const BothCase *in, BothResult *out, Err *err);
 /* Binds the case, uploads, runs and downloads; as often as wanted with one Exec of `program`. */
-bool both_execute(Exec *exec, const Program *program, const BothCase *in, BothResult *out,
-                  Err *err);
+bool both_execute(Exec *exec, const Program *program, const BothCase *in, BothResult *out, Err *err);
 /* The inputs of a case as the runtime knows them. */
 void both_inputs(const BothCase *in, ExecInput *inputs);
 void both_free(BothResult *result);

@@ -136,9 +136,7 @@ static bool same(double got, double want, double tolerance)
 static int cells(const BothOutput *o)
 {
     const int *e = o->extent;
-    return o->kind == IR_K_VALUE   ? 1
-           : o->kind == IR_K_TABLE ? (int)o->rows * o->columns
-                                   : e[0] * e[1] * e[2] * e[3];
+    return o->kind == IR_K_VALUE ? 1 : o->kind == IR_K_TABLE ? (int)o->rows * o->columns : e[0] * e[1] * e[2] * e[3];
 }
 
 /* What differs, unless nobody wants to know. */

@@ -19,7 +19,8 @@ uint32_t random_state = 1;
 static int open_it(bool narrow)
 {
     Err err = {0};
-    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS"),
+    DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"),
+                          .flags = getenv("PIPEC_TEST_FLAGS"),
                           .narrow_atomics = narrow};
     if (!dev_open(&options, &device, &err)) {
         fprintf(stderr, "%s\n", err.text);

@@ -59,8 +59,7 @@ static void write_reader(Run *r)
     ADD("#define READ_PARAMS int w, int h, int pitch, int part_y, int part_plane, int y_from, "
         "int y_to, int plane_from, int plane_to");
     for (int k = 0; k < PARTS_INPUTS; k++) {
-        ADD(", global const %s *restrict in_%d",
-            elem_cl_name(job->pixels[k] != NULL ? job->elem[k] : ELEM_U8), k);
+        ADD(", global const %s *restrict in_%d", elem_cl_name(job->pixels[k] != NULL ? job->elem[k] : ELEM_U8), k);
     }
     ADD("\n#define READ_ARGS w, h, pitch, part_y, part_plane, y_from, y_to, plane_from, plane_to, "
         "in_0, in_1, in_2, in_3\n");
@@ -92,19 +91,11 @@ static void set_reader(Run *r, const PrimCall *call, int halo, DevArg *args)
     RefShape s = r->job->s;
     const PrimPart *part = &call->part;
     bool deep = s.d > 1;
-    int up = deep ? 0 : smallest(halo, part->y),
-        down = deep ? 0 : smallest(halo, s.h - part->y - call->h);
+    int up = deep ? 0 : smallest(halo, part->y), down = deep ? 0 : smallest(halo, s.h - part->y - call->h);
     int before = deep ? smallest(halo, part->z) : 0;
     int behind = deep ? smallest(halo, s.d - part->z - call->d) : 0;
-    const int numbers[] = {s.w,
-                           s.h,
-                           r->pitch,
-                           part->y,
-                           part->c * s.d + part->z,
-                           -up,
-                           call->h + down,
-                           -before,
-                           call->planes + behind};
+    const int numbers[] =
+        {s.w, s.h, r->pitch, part->y, part->c * s.d + part->z, -up, call->h + down, -before, call->planes + behind};
     for (int i = 0; i < 9; i++) {
         args[i] = dev_int(numbers[i]);
     }
@@ -138,15 +129,14 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
                      .shape = job->shape,
                      .err = r->err};
     memcpy(call.arg, job->arg, sizeof call.arg);
-    call.out[0] =
-        (PrimImage){.mem = r->out,
-                    .elem = job->out,
-                    .w = job->s.w,
-                    .h = h,
-                    .d = d,
-                    .planes = planes,
-                    .pitch = r->pitch,
-                    .length = job->length > 0 ? job->length : (int64_t)planes * h * r->pitch};
+    call.out[0] = (PrimImage){.mem = r->out,
+                              .elem = job->out,
+                              .w = job->s.w,
+                              .h = h,
+                              .d = d,
+                              .planes = planes,
+                              .pitch = r->pitch,
+                              .length = job->length > 0 ? job->length : (int64_t)planes * h * r->pitch};
     for (int k = 0; k < PARTS_INPUTS && job->stored && job->pixels[k] != NULL; k++) {
         call.in[k] = call.out[0];
         call.in[k].mem = r->in[k];
@@ -169,14 +159,12 @@ static bool store_input(Run *r, PrimCall *call, int k, int halo)
     int at = deep ? part->z : part->y, n = deep ? call->d : call->h, all = deep ? s.d : s.h;
     int before = smallest(halo, at), behind = smallest(halo, all - at - n);
     size_t lines = deep ? (size_t)s.h : 1, size = elem_size(job->elem[k]);
-    size_t rows = part->cut ? (size_t)(before + n + behind) * lines
-                            : (size_t)call->h * (size_t)call->planes;
-    size_t first = ((size_t)part->c * (size_t)s.d + (size_t)part->z) * (size_t)s.h +
-                   (size_t)part->y - (size_t)before * lines;
+    size_t rows = part->cut ? (size_t)(before + n + behind) * lines : (size_t)call->h * (size_t)call->planes;
+    size_t first =
+        ((size_t)part->c * (size_t)s.d + (size_t)part->z) * (size_t)s.h + (size_t)part->y - (size_t)before * lines;
     call->in[k].before = (size_t)before * lines;
     TRY(dev_fill(job->dev, r->in[k], 0, dev_bytes(r->in[k]) / 4 * 4, 0x3f3f3f3f, r->err));
-    return upload_rows(r, r->in[k], job->elem[k],
-                       (const char *)job->pixels[k] + first * (size_t)s.w * size, rows);
+    return upload_rows(r, r->in[k], job->elem[k], (const char *)job->pixels[k] + first * (size_t)s.w * size, rows);
 }
 
 static bool run_call(Run *r, PrimCall *call, void *to)
@@ -186,8 +174,7 @@ static bool run_call(Run *r, PrimCall *call, void *to)
     DevArg args[ARGS];
     int halo = call->part.cut && job->primitive->halo != NULL ? job->primitive->halo(call) : 0;
     size_t rows = (size_t)call->h * (size_t)call->planes;
-    size_t first = ((size_t)call->part.c * (size_t)s.d + (size_t)call->part.z) * (size_t)s.h +
-                   (size_t)call->part.y;
+    size_t first = ((size_t)call->part.c * (size_t)s.d + (size_t)call->part.z) * (size_t)s.h + (size_t)call->part.y;
     set_reader(r, call, halo, args);
     call->reader_args = args;
     for (int k = 0; k < PARTS_INPUTS && job->stored && job->pixels[k] != NULL; k++) {
@@ -199,8 +186,8 @@ static bool run_call(Run *r, PrimCall *call, void *to)
         return true;
     }
     size_t size = elem_size(job->out), row = (size_t)s.w * size;
-    return dev_read_rows(job->dev, r->out, 0, (size_t)r->pitch * size, (char *)to + first * row,
-                         row, row, rows, r->err);
+    return dev_read_rows(job->dev, r->out, 0, (size_t)r->pitch * size, (char *)to + first * row, row, row, rows,
+                         r->err);
 }
 
 /* The part behind row (or plane) `at`. */
@@ -309,8 +296,7 @@ static bool run_whole(Run *r, void *to)
 {
     RefShape s = r->job->s;
     PrimCall call = call_of(r, (PrimPart){0}, s.h, s.d, s.d * s.c);
-    size_t bytes =
-        r->job->primitive->scratch_bytes != NULL ? r->job->primitive->scratch_bytes(&call) : 0;
+    size_t bytes = r->job->primitive->scratch_bytes != NULL ? r->job->primitive->scratch_bytes(&call) : 0;
     if (bytes > 0) {
         TRY(allocate(r, bytes, &r->scratch));
         call.scratch = r->scratch;
@@ -327,8 +313,7 @@ static bool open_run(Run *r, size_t rows)
     for (int k = 0; k < PARTS_INPUTS; k++) {
         Elem elem = job->pixels[k] != NULL ? job->elem[k] : ELEM_U8;
         size_t all = (size_t)s.h * (size_t)s.d * (size_t)s.c;
-        TRY(allocate(r, job->pixels[k] != NULL ? all * (size_t)r->pitch * elem_size(elem) : 1,
-                     &r->image[k]));
+        TRY(allocate(r, job->pixels[k] != NULL ? all * (size_t)r->pitch * elem_size(elem) : 1, &r->image[k]));
         TRY(job->pixels[k] == NULL || upload_rows(r, r->image[k], elem, job->pixels[k], all));
     }
     size_t pixels = rows * (size_t)r->pitch;

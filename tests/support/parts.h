@@ -17,9 +17,9 @@ typedef struct PartsJob {
     Device *dev;
     const Primitive *primitive;
     RefShape s;
-    int step;        /* rows, or planes, of a part; 0: odd numbers of them, one behind the other */
-    bool by_channel; /* all parts of a channel before the next one's */
-    int shape;       /* SHAPE_GPU or SHAPE_CPU */
+    int step;                         /* rows, or planes, of a part; 0: odd numbers of them, one behind the other */
+    bool by_channel;                  /* all parts of a channel before the next one's */
+    int shape;                        /* SHAPE_GPU or SHAPE_CPU */
     const void *pixels[PARTS_INPUTS]; /* dense; NULL: no such input */
     Elem elem[PARTS_INPUTS];
     const char *functions; /* more of the reader, or all of it where inputs are stored; NULL: none */

@@ -19,12 +19,11 @@ enum { VALUE = 1, OF_VALUE = 2, SLOTS = 4, SMALL_PIXELS = 3000 };
 static DevMem *values;
 
 /* Parameters are named as pipelines may name them, not to meet the kernels' own names. */
-static const char READER[] =
-    "#define READ_PARAMS int w, int h, int pitch, global const %s *restrict mask\n"
-    "#define READ_ARGS w, h, pitch, mask\n"
-    "#define READ_TYPE_0 %s\n"
-    "static inline %s read_0(READ_PARAMS, int x, int y, int plane)\n"
-    "{ return mask[((long)plane * h + y) * pitch + x]; }\n";
+static const char READER[] = "#define READ_PARAMS int w, int h, int pitch, global const %s *restrict mask\n"
+                             "#define READ_ARGS w, h, pitch, mask\n"
+                             "#define READ_TYPE_0 %s\n"
+                             "static inline %s read_0(READ_PARAMS, int x, int y, int plane)\n"
+                             "{ return mask[((long)plane * h + y) * pitch + x]; }\n";
 
 int shape_open(void **state)
 {
@@ -74,8 +73,7 @@ static PrimImage image_of(RefShape s, Elem elem, DevMem *mem)
     return image;
 }
 
-PrimCall shape_call(const ShapeJob *job, char *reader, size_t reader_size, DevArg args[4],
-                           Err *err)
+PrimCall shape_call(const ShapeJob *job, char *reader, size_t reader_size, DevArg args[4], Err *err)
 {
     RefShape s = job->s;
     PrimCall call = {.dev = device,
@@ -126,8 +124,7 @@ double shape_run(const ShapeJob *job, void *out)
     must(primitive->run(&call), &err);
 
     size_t size = elem_size(job->out), row = (size_t)job->s.w * size;
-    must(dev_read_rows(device, call.out[0].mem, 0, (size_t)call.pitch * size, out, row, row,
-                       rows_of(job->s), &err),
+    must(dev_read_rows(device, call.out[0].mem, 0, (size_t)call.pitch * size, out, row, row, rows_of(job->s), &err),
          &err);
     must(dev_read(device, values, 0, slots, sizeof slots, &err), &err);
     assert_true(slots[0] == 0 && slots[OF_VALUE] == (double)job->count && slots[3] == -2);
@@ -167,8 +164,7 @@ static int run_in_parts(const ShapeJob *job, void *out, double *value)
     return parts.step;
 }
 
-void shape_compare(const ShapeJob *job, const char *what, int step, const void *found,
-                    const void *expected)
+void shape_compare(const ShapeJob *job, const char *what, int step, const void *found, const void *expected)
 {
     size_t n = ref_pixels(job->s), size = elem_size(job->out);
     for (size_t p = 0; p < n; p++) {
@@ -179,8 +175,8 @@ void shape_compare(const ShapeJob *job, const char *what, int step, const void *
             size_t w = (size_t)job->s.w;
             fail_msg("%s %s %d x %d x %d x %d (%g %g %g %g) shape %d, parts of %d: at %zu, %zu: "
                      "%#x, not %#x",
-                     job->primitive, what, job->s.w, job->s.h, job->s.d, job->s.c, job->arg[0],
-                     job->arg[1], job->arg[2], job->arg[3], job->shape, step, p % w, p / w, a, b);
+                     job->primitive, what, job->s.w, job->s.h, job->s.d, job->s.c, job->arg[0], job->arg[1],
+                     job->arg[2], job->arg[3], job->shape, step, p % w, p / w, a, b);
         }
     }
 }
@@ -212,18 +208,30 @@ double shape_largest(const uint32_t *labels, size_t n)
 static bool mask_pixel(int kind, int x, int y, int z, RefShape s)
 {
     switch (kind) {
-    case FULL: return true;
-    case FIRST: return x + y + z == 0;
-    case LAST: return x == s.w - 1 && y == s.h - 1;
-    case MIDDLE: return x == s.w / 2 && y == s.h / 2 && z % s.d == s.d / 2;
-    case FEW: return below(1000) < 3;
-    case SOME: return below(100) < 10;
-    case HALF: return below(100) < 50;
-    case MOST: return below(100) < 97;
-    case BLOBS: return sin(x * 0.21 + z) + sin(y * 0.17) + sin((x + y) * 0.06) > 0.3;
-    case STRIPES: return (x + 2 * y + z) % 9 < 4;
-    case ENDS: return x == 0 || x == s.w - 1;
-    default: return false;
+    case FULL:
+        return true;
+    case FIRST:
+        return x + y + z == 0;
+    case LAST:
+        return x == s.w - 1 && y == s.h - 1;
+    case MIDDLE:
+        return x == s.w / 2 && y == s.h / 2 && z % s.d == s.d / 2;
+    case FEW:
+        return below(1000) < 3;
+    case SOME:
+        return below(100) < 10;
+    case HALF:
+        return below(100) < 50;
+    case MOST:
+        return below(100) < 97;
+    case BLOBS:
+        return sin(x * 0.21 + z) + sin(y * 0.17) + sin((x + y) * 0.06) > 0.3;
+    case STRIPES:
+        return (x + 2 * y + z) % 9 < 4;
+    case ENDS:
+        return x == 0 || x == s.w - 1;
+    default:
+        return false;
     }
 }
 
@@ -250,13 +258,20 @@ static float odd_number(void)
 static float grey_pixel(int kind, int x, int y, int z, RefShape s)
 {
     switch (kind) {
-    case NOISE: return (float)below(256);
-    case STEPS: return (float)(below(100) < 85 ? 3 : below(5));
-    case CONE: return (float)(200 - abs(x - s.w / 2) - abs(y - s.h / 2) - 2 * (z % s.d));
-    case MAZE: return y % 2 == 0 ? 9 : x == (y % 4 == 1 ? s.w - 1 : 0) ? 9 : (float)(z % 3);
-    case RANDOM_FLOATS: return (float)below(60000) / 7 - 4000;
-    case ODD_FLOATS: return odd_number();
-    default: return 5;
+    case NOISE:
+        return (float)below(256);
+    case STEPS:
+        return (float)(below(100) < 85 ? 3 : below(5));
+    case CONE:
+        return (float)(200 - abs(x - s.w / 2) - abs(y - s.h / 2) - 2 * (z % s.d));
+    case MAZE:
+        return y % 2 == 0 ? 9 : x == (y % 4 == 1 ? s.w - 1 : 0) ? 9 : (float)(z % 3);
+    case RANDOM_FLOATS:
+        return (float)below(60000) / 7 - 4000;
+    case ODD_FLOATS:
+        return odd_number();
+    default:
+        return 5;
     }
 }
 
@@ -275,6 +290,6 @@ float *shape_grey(int kind, RefShape s)
 }
 
 const RefShape SHAPE_SIZES[SHAPE_N_SIZES] = {
-    {1, 1, 1, 1},   {9, 1, 1, 1},  {1, 50, 1, 1},   {33, 35, 1, 2},   {64, 32, 1, 1},
-    {6, 5, 4, 1},   {17, 33, 9, 2}, {3, 2, 70, 1},  {130, 70, 1, 1},  {35, 20, 17, 1},
+    {1, 1, 1, 1}, {9, 1, 1, 1},   {1, 50, 1, 1}, {33, 35, 1, 2},  {64, 32, 1, 1},
+    {6, 5, 4, 1}, {17, 33, 9, 2}, {3, 2, 70, 1}, {130, 70, 1, 1}, {35, 20, 17, 1},
 };

@@ -15,21 +15,20 @@
 enum { W = 301, H = 77 }; /* neither a multiple of a group's columns nor of a strip */
 
 /* The frame of every kernel here: `x`, `y` and `plane` run over the group's pixels. */
-#define PIXELS(body)                                                                               \
-    "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"                  \
-    "    const int y0 = from + (int)get_group_id(1) * strip, plane = (int)get_group_id(2);\n"      \
-    "    for (int y = y0; y < min(y0 + strip, to); y++) {\n"                                       \
-    "        for (int x = x0; x < min(x0 + PX * LX, w); x += LX) {\n"                              \
-    "            const size_t at = ((size_t)plane * h + y) * pitch + x;\n"                         \
-    "            " body "\n"                                                                       \
-    "        }\n"                                                                                  \
+#define PIXELS(body)                                                                          \
+    "    const int x0 = (int)get_group_id(0) * PX * LX + (int)get_local_id(0);\n"             \
+    "    const int y0 = from + (int)get_group_id(1) * strip, plane = (int)get_group_id(2);\n" \
+    "    for (int y = y0; y < min(y0 + strip, to); y++) {\n"                                  \
+    "        for (int x = x0; x < min(x0 + PX * LX, w); x += LX) {\n"                         \
+    "            const size_t at = ((size_t)plane * h + y) * pitch + x;\n"                    \
+    "            " body "\n"                                                                  \
+    "        }\n"                                                                             \
     "    }\n"
 #define FRAME_PARAMS "int w, int h, int pitch, int from, int to, int strip"
-#define FRAME_ARGS(grid)                                                                           \
-    {ARG_EXTENT, grid, 0}, {ARG_EXTENT, grid, 1}, {ARG_EXTENT, grid, 4}, {ARG_ROWS_FROM, 0, 0},    \
-        {ARG_ROWS_TO, 0, 0},                                                                       \
-    {                                                                                              \
-        ARG_STRIP, 0, 0                                                                            \
+#define FRAME_ARGS(grid)                                                                                             \
+    {ARG_EXTENT, grid, 0}, {ARG_EXTENT, grid, 1}, {ARG_EXTENT, grid, 4}, {ARG_ROWS_FROM, 0, 0}, {ARG_ROWS_TO, 0, 0}, \
+    {                                                                                                                \
+        ARG_STRIP, 0, 0                                                                                              \
     }
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -43,17 +42,15 @@ static const HostNode HOST[X_NODES] = {
     [X_INDEX] = {.op = HOST_INDEX, .a = 1},       [X_TEN] = {.op = HOST_CONST, .num = 10},
     [X_HUNDRED] = {.op = HOST_CONST, .num = 100},
 };
-static const ProgGrid GRIDS[] = {
-    {{X_W, X_H, X_ONE, X_ONE}, false},
-    {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
-    {{X_W, X_H, X_D, X_C}, true}};
+static const ProgGrid GRIDS[] = {{{X_W, X_H, X_ONE, X_ONE}, false},
+                                 {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
+                                 {{X_W, X_H, X_D, X_C}, true}};
 static const ProgInput IMAGE = {"image", "yx", ELEM_FILE, false, false, 0, -1, 0, -1};
 static const ProgParam GAIN = {"gain", "", 2, 0, 100, false};
 static const ProgDefine IMAGE_TYPE = {.kind = DEF_TYPE, .name = "IMAGE_T", .expr = 0};
 
-static inline Program program_with(const ProgBuffer *buffers, int n_buffers,
-                                   const ProgKernel *kernels, int n_kernels, const ProgStep *steps,
-                                   int n_steps, const ProgOutput *outputs, int n_outputs)
+static inline Program program_with(const ProgBuffer *buffers, int n_buffers, const ProgKernel *kernels, int n_kernels,
+                                   const ProgStep *steps, int n_steps, const ProgOutput *outputs, int n_outputs)
 {
     return (Program){.name = "test",
                      .version = "0",
@@ -114,8 +111,7 @@ static const ProgArg SCALE_ARGS[] = {{ARG_BUFFER, B_IMAGE, 0},
                                      {ARG_BUFFER, B_SCALED, 0},
                                      {ARG_HOST_FLOAT, X_GAIN, 0},
                                      FRAME_ARGS(0)};
-static const ProgArg SMOOTH_ARGS[] = {
-    {ARG_BUFFER, B_SCALED, 0}, {ARG_BUFFER, B_SMOOTH, 0}, FRAME_ARGS(0)};
+static const ProgArg SMOOTH_ARGS[] = {{ARG_BUFFER, B_SCALED, 0}, {ARG_BUFFER, B_SMOOTH, 0}, FRAME_ARGS(0)};
 static const ProgArg SHIFT_ARGS[] = {{ARG_BUFFER, B_SMOOTH, 0},
                                      {ARG_BUFFER, B_SHIFTED, 0},
                                      {ARG_HOST_INT, X_TEN, 0},
@@ -132,27 +128,25 @@ static const ProgDefine SMOOTH_DEFINES[] = {{.kind = DEF_TABLE,
                                              .elem = ELEM_F32},
                                             {.kind = DEF_INT, .name = "RADIUS", .expr = X_TWO}};
 
-static const ProgKernel CHAIN_KERNELS[] = {
-    {"scaled",
-     "kernel void scaled(global const IMAGE_T *image, global float *scaled, float "
-     "gain, " FRAME_PARAMS ")\n{\n" PIXELS("scaled[at] = (float)image[at] * gain;") "}\n",
-     &IMAGE_TYPE, 1, "1"},
-    {"smooth",
-     "kernel void smooth(global const float *scaled, global float *smooth, " FRAME_PARAMS
-     ")\n{\n" PIXELS(
-         "float sum = 0;\n"
-         "for (int j = -RADIUS; j <= RADIUS; j++) {\n"
-         "    sum += WEIGHTS[j + RADIUS] * scaled[at + (clamp(y + j, 0, h - 1) - y) * pitch];\n"
-         "}\n"
-         "smooth[at] = sum;") "}\n",
-     SMOOTH_DEFINES, 2, "2"},
-    {"shifted",
-     "kernel void shifted(global const float *smooth, global float *shifted, int ten, double "
-     "gain, " FRAME_PARAMS ")\n{\n" PIXELS("shifted[at] = smooth[at] + ten + (float)gain;") "}\n",
-     NULL, 0, "3"}};
+static const ProgKernel CHAIN_KERNELS[] =
+    {{"scaled",
+      "kernel void scaled(global const IMAGE_T *image, global float *scaled, float "
+      "gain, " FRAME_PARAMS ")\n{\n" PIXELS("scaled[at] = (float)image[at] * gain;") "}\n",
+      &IMAGE_TYPE, 1, "1"},
+     {"smooth",
+      "kernel void smooth(global const float *scaled, global float *smooth, " FRAME_PARAMS
+      ")\n{\n" PIXELS("float sum = 0;\n"
+                      "for (int j = -RADIUS; j <= RADIUS; j++) {\n"
+                      "    sum += WEIGHTS[j + RADIUS] * scaled[at + (clamp(y + j, 0, h - 1) - y) * pitch];\n"
+                      "}\n"
+                      "smooth[at] = sum;") "}\n",
+      SMOOTH_DEFINES, 2, "2"},
+     {"shifted",
+      "kernel void shifted(global const float *smooth, global float *shifted, int ten, double "
+      "gain, " FRAME_PARAMS ")\n{\n" PIXELS("shifted[at] = smooth[at] + ten + (float)gain;") "}\n",
+      NULL, 0, "3"}};
 
-static const ProgRead SMOOTH_READS[] = {
-    {.buffer = B_SCALED, .below = X_MINUS, .above = X_TWO}};
+static const ProgRead SMOOTH_READS[] = {{.buffer = B_SCALED, .below = X_MINUS, .above = X_TWO}};
 static const ProgStep CHAIN_STEPS[] = {{.kind = STEP_LAUNCH,
                                         .name = "scaled",
                                         .lines = "1",
@@ -226,8 +220,7 @@ static inline void run_chain(Exec *exec, int w, int h, double gain)
     assert_int_equal(elem, ELEM_F32);
     assert_true(grid.w == w && grid.h == h && grid.planes == 1 && grid.pitch % 16 == 0);
     assert_true(exec_download(exec, 0, 0, 0, 0, h - 3, out, sizeof *out * (size_t)w, &err));
-    assert_true(
-        exec_download(exec, 0, 0, 0, h - 3, 3, out + (h - 3) * w, sizeof *out * (size_t)w, &err));
+    assert_true(exec_download(exec, 0, 0, 0, h - 3, 3, out + (h - 3) * w, sizeof *out * (size_t)w, &err));
     for (int y = 0; y < h; y++) {
         for (int x = 0; x < w; x++) {
             assert_true(out[y * w + x] == chain_pixel(image, w, h, x, y, gain));

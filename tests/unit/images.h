@@ -95,8 +95,7 @@ static inline const char *scratch_path(const char *name)
     char *to = path[next++ % 4];
     const char *base = getenv("TMPDIR");
     char folder[256];
-    snprintf(folder, sizeof folder, "%s/pipec-test-%ld", base == NULL ? "/tmp" : base,
-             (long)getpid());
+    snprintf(folder, sizeof folder, "%s/pipec-test-%ld", base == NULL ? "/tmp" : base, (long)getpid());
     mkdir(folder, 0777);
     snprintf(to, 512, "%s/%s", folder, name);
     return to;

@@ -35,19 +35,71 @@ static double sum(int z, int y, int x)
     return all;
 }
 
-static double of_planes(int z, int y, int x) { (void)y; (void)x; return sum(z, -1, -1); }
-static double of_rows(int z, int y, int x) { (void)z; (void)x; return sum(-1, y, -1); }
-static double without_x(int z, int y, int x) { (void)x; return sum(z, y, -1); }
-static double flipped(int z, int y, int x) { (void)x; return sum(D - 1 - z, y, -1); }
-static double beside(int z, int y, int x) { (void)x; return sum(z + 1 < D ? z + 1 : z, y, -1); }
-static double one_plane(int z, int y, int x) { (void)z; (void)x; return sum(1, y, -1); }
-static double numbers(int z, int y, int x) { (void)x; return 100 * z + 10 * y + H + D; }
-static double cropped(int z, int y, int x) { (void)x; return sum(z + 1, y + 2, -1); }
-static double rolled(int z, int y, int x) { (void)x; return sum((z + D - 1) % D, y, -1); }
-static double met(int z, int y, int x) { return m(z, y, x) - sum(z, y, -1); }
-static double crossed(int z, int y, int x) { return sum(z, y, -1) * 3 + sum(-1, -1, x); }
-static double chosen(int z, int y, int x) { return m(z, y, x) * sum(z, y, -1) + m(z, y, x + 1 < W ? x + 1 : x) * sum(z + 1 < D ? z + 1 : z, y, -1); }
-static double outer(int z, int y, int x) { (void)x; return sum(z, -1, -1) + sum(-1, y, -1); }
+static double of_planes(int z, int y, int x)
+{
+    (void)y;
+    (void)x;
+    return sum(z, -1, -1);
+}
+static double of_rows(int z, int y, int x)
+{
+    (void)z;
+    (void)x;
+    return sum(-1, y, -1);
+}
+static double without_x(int z, int y, int x)
+{
+    (void)x;
+    return sum(z, y, -1);
+}
+static double flipped(int z, int y, int x)
+{
+    (void)x;
+    return sum(D - 1 - z, y, -1);
+}
+static double beside(int z, int y, int x)
+{
+    (void)x;
+    return sum(z + 1 < D ? z + 1 : z, y, -1);
+}
+static double one_plane(int z, int y, int x)
+{
+    (void)z;
+    (void)x;
+    return sum(1, y, -1);
+}
+static double numbers(int z, int y, int x)
+{
+    (void)x;
+    return 100 * z + 10 * y + H + D;
+}
+static double cropped(int z, int y, int x)
+{
+    (void)x;
+    return sum(z + 1, y + 2, -1);
+}
+static double rolled(int z, int y, int x)
+{
+    (void)x;
+    return sum((z + D - 1) % D, y, -1);
+}
+static double met(int z, int y, int x)
+{
+    return m(z, y, x) - sum(z, y, -1);
+}
+static double crossed(int z, int y, int x)
+{
+    return sum(z, y, -1) * 3 + sum(-1, -1, x);
+}
+static double chosen(int z, int y, int x)
+{
+    return m(z, y, x) * sum(z, y, -1) + m(z, y, x + 1 < W ? x + 1 : x) * sum(z + 1 < D ? z + 1 : z, y, -1);
+}
+static double outer(int z, int y, int x)
+{
+    (void)x;
+    return sum(z, -1, -1) + sum(-1, y, -1);
+}
 
 /* What is left lies where `at` says: the extents of x, y and z in memory. */
 static const struct Case {
@@ -123,7 +175,8 @@ static void messages_name_axes_as_users_do(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         const char *said = "";
         char text[400], want[40];
-        snprintf(text, sizeof text, "input m[z, y, x] : i32\nd = sum_project(m, x)\nv = %s\noutput a = v[c = 0]\n", CASES[i].value);
+        snprintf(text, sizeof text, "input m[z, y, x] : i32\nd = sum_project(m, x)\nv = %s\noutput a = v[c = 0]\n",
+                 CASES[i].value);
         snprintf(want, sizeof want, "no axis c in %s", CASES[i].axes);
         assert_null(pipeline_graph(&arena, "axes.pipe", text, &said));
         if (strstr(said, want) == NULL) {

@@ -201,8 +201,8 @@ static void write_shape(const char *path, const ImageInfo *shape, const void *pi
     const char *at = pixels;
     bool ok = image_create(path, "tif", shape, shape->elem, &(ImageMeta){0}, &writer, &err);
     for (int64_t i = 0; ok && i < shape->t * shape->c * shape->z; i++) {
-        ok = image_write(writer, i / (shape->c * shape->z), i / shape->z % shape->c, i % shape->z,
-                         0, shape->y, at, row, &err);
+        ok = image_write(writer, i / (shape->c * shape->z), i / shape->z % shape->c, i % shape->z, 0, shape->y, at, row,
+                         &err);
         at += row * (size_t)shape->y;
     }
     if (!ok || !image_commit(writer, &err)) {
@@ -243,8 +243,8 @@ static double *read_image(const char *path, ImageInfo *info)
     double *pixels = malloc((size_t)planes * plane * sizeof *pixels);
     assert_true(raw != NULL && pixels != NULL);
     for (int64_t p = 0; p < planes; p++) {
-        assert_true(image_read(file, p / (info->c * info->z), p / info->z % info->c, p % info->z, 0,
-                               info->y, raw, (size_t)info->x * size, &err));
+        assert_true(image_read(file, p / (info->c * info->z), p / info->z % info->c, p % info->z, 0, info->y, raw,
+                               (size_t)info->x * size, &err));
         for (size_t i = 0; i < plane; i++) {
             const void *at = raw + i * size;
             pixels[(size_t)p * plane + i] = info->elem == ELEM_U8    ? *(const uint8_t *)at
@@ -288,8 +288,7 @@ static void an_image_gives_its_outputs(void **state)
     assert_said("1/1 a.tif");
     assert_labels("out/a_spots.tif", &count, 1);
     assert_file("out/a_table.csv", "label,area,max\n1,4,200\n2,4,201\n3,4,202\n");
-    assert_file("out/table.csv",
-                "image,label,area,max\na.tif,1,4,200\na.tif,2,4,201\na.tif,3,4,202\n");
+    assert_file("out/table.csv", "image,label,area,max\na.tif,1,4,200\na.tif,2,4,201\na.tif,3,4,202\n");
     assert_file("out/values.csv", "image,peak\na.tif,202\n");
     assert_int_equal(count_files("out"), 4);
     run_to(0, &spots, "a.tif -o out/ --level 201.5 --quiet");
@@ -306,8 +305,7 @@ static void outputs_say_where_they_come_from(void **state)
     write_image("a.tif", 1);
     run_to(0, &spots, "a.tif --level 150");
     assert_true(file_read("a_spots.tif", &text, &size, &err));
-    static const char *const WANT[] = {"pipec " PIPEC_VERSION " spots 0123456789abcdef",
-                                       "level=150"};
+    static const char *const WANT[] = {"pipec " PIPEC_VERSION " spots 0123456789abcdef", "level=150"};
     for (int i = 0; i < 2; i++) {
         size_t n = strlen(WANT[i]), at = 0;
         while (at + n <= size && memcmp(text + at, WANT[i], n) != 0) {
@@ -381,15 +379,8 @@ static void channels_and_planes_are_looped_over(void **state)
     for (int i = 0; i < N; i++) {
         draw(pixels + i * W * H, i);
     }
-    ImageInfo shape = {.x = W,
-                       .y = H,
-                       .z = 3,
-                       .c = 2,
-                       .t = 2,
-                       .has_z = true,
-                       .has_c = true,
-                       .has_t = true,
-                       .elem = ELEM_U16};
+    ImageInfo shape =
+        {.x = W, .y = H, .z = 3, .c = 2, .t = 2, .has_z = true, .has_c = true, .has_t = true, .elem = ELEM_U16};
     write_shape("a.tif", &shape, pixels);
     run_to(0, &spots, "a.tif");
     ImageInfo info;
@@ -416,8 +407,7 @@ static void many_labels_get_wide_pixels(void **state)
     for (int i = 0; i < SIDE * SIDE; i++) {
         pixels[SIDE * SIDE + i] = i % 2 == 0 && i / SIDE % 2 == 0 ? 500 : 0;
     }
-    ImageInfo shape = {
-        .x = SIDE, .y = SIDE, .z = 1, .c = 1, .t = 2, .has_t = true, .elem = ELEM_U16};
+    ImageInfo shape = {.x = SIDE, .y = SIDE, .z = 1, .c = 1, .t = 2, .has_t = true, .elem = ELEM_U16};
     write_shape("film.tif", &shape, pixels);
     shape.t = 1;
     shape.has_t = false;
@@ -469,8 +459,7 @@ static void one_channel_is_picked(void **state)
     for (int i = 0; i < 3 * W * H; i++) {
         pixels[i] = (uint8_t)(i % 101);
     }
-    ImageInfo shape = {
-        .x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U8};
+    ImageInfo shape = {.x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U8};
     write_shape("rgb.tif", &shape, pixels);
     run_to(0, &green, "rgb.tif");
     ImageInfo info;
@@ -541,8 +530,7 @@ static void failures_are_named_and_the_rest_is_done(void **state)
     write_image("c.tif", 2);
     assert_true(file_write("b.tif", "no image", 8, &(Err){0}));
     uint8_t rgb[3 * W * H] = {0};
-    ImageInfo shape = {
-        .x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U8};
+    ImageInfo shape = {.x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U8};
     write_shape("d.tif", &shape, rgb);
     run_to(1, &spots, "a.tif b.tif c.tif d.tif -o out/");
     assert_said("2 of 4 images failed:\n  b.tif: ");
@@ -672,9 +660,8 @@ static void profiles_and_kernels_are_written(void **state)
     assert_true(count_files("k") > 0);
     run_to(0, &spots, "a.tif --profile -q");
     assert_said("GB/s");
-    static const char *const PHASES_SAID[] = {"reading",  "decoding", "preparing", "upload",
-                                              "compute",  "download", "encoding",  "writing",
-                                              "elapsed "};
+    static const char *const PHASES_SAID[] = {"reading",  "decoding", "preparing", "upload",  "compute",
+                                              "download", "encoding", "writing",   "elapsed "};
     for (int i = 0; i < 9; i++) {
         assert_said(PHASES_SAID[i]);
     }
@@ -688,8 +675,7 @@ static void large_frames_go_through_in_rows(void **state)
     (void)state;
     static const int COUNTS[] = {2, 0, 3};
     uint16_t pixels[3 * W * H];
-    ImageInfo shape = {
-        .x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U16};
+    ImageInfo shape = {.x = W, .y = H, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true, .elem = ELEM_U16};
     write_spots("film.tif", COUNTS, 3);
     write_image("one.tif", 4);
     for (int c = 0; c < 3; c++) {

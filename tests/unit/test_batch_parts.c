@@ -71,8 +71,7 @@ static void folders_give_their_images(void **state)
     Err err = {0};
     const char *const given[] = {"in/x.txt", "in/", "in/img2.tif"};
     assert_true(file_list(given, 3, false, &list, &err));
-    static const char *const WANT[] = {"in/x.txt", "in/img1.TIF", "in/img2.tif", "in/img10.tif",
-                                       "in/s.fits.gz"};
+    static const char *const WANT[] = {"in/x.txt", "in/img1.TIF", "in/img2.tif", "in/img10.tif", "in/s.fits.gz"};
     assert_int_equal(list.n, 5);
     for (size_t i = 0; i < list.n; i++) {
         assert_string_equal(list.at[i].path, WANT[i]);
@@ -98,14 +97,11 @@ static const ProgOutput OUTPUTS[] = {
     {.name = "table", .format = "csv", .kind = OUT_TABLE},
     {.name = "count", .format = "csv", .kind = OUT_VALUE},
 };
-static const Program ONE = {
-    .name = "blobs", .inputs = INPUTS, .n_inputs = 1, .outputs = OUTPUTS, .n_outputs = 3};
-static const Program TWO = {
-    .name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS, .n_outputs = 3};
+static const Program ONE = {.name = "blobs", .inputs = INPUTS, .n_inputs = 1, .outputs = OUTPUTS, .n_outputs = 3};
+static const Program TWO = {.name = "blobs", .inputs = INPUTS, .n_inputs = 2, .outputs = OUTPUTS, .n_outputs = 3};
 
 static const ProgOutput PICTURE = {.name = "seen", .format = "png", .kind = OUT_IMAGE, .axes = "yx"};
-static const Program SEEN = {
-    .name = "seen", .inputs = INPUTS, .n_inputs = 1, .outputs = &PICTURE, .n_outputs = 1};
+static const Program SEEN = {.name = "seen", .inputs = INPUTS, .n_inputs = 1, .outputs = &PICTURE, .n_outputs = 1};
 
 static BatchList list_of(const Program *p, Options *o, const char *const *files, int n)
 {
@@ -123,8 +119,7 @@ static BatchList list_of(const Program *p, Options *o, const char *const *files,
     return list;
 }
 
-static void refuse_list(const Program *p, Options *o, const char *const *files, int n,
-                        const char *message)
+static void refuse_list(const Program *p, Options *o, const char *const *files, int n, const char *message)
 {
     static const char *paths[16];
     BatchList list;
@@ -300,9 +295,8 @@ static void wrong_files_are_refused(void **state)
     ImageInfo info = {.x = 10, .y = 8, .z = 1, .c = 3, .t = 1, .rgb = true, .elem = ELEM_U8};
     assert_false(frames_of(&input, &info, &f, &err));
     assert_int_equal(err.code, CODE_FILES);
-    assert_string_equal(err.text,
-                        "this is a colour image, but the pipeline declares image[y, x]; declare "
-                        "the axis c too and pick a channel, such as image[c = 1]");
+    assert_string_equal(err.text, "this is a colour image, but the pipeline declares image[y, x]; declare "
+                                  "the axis c too and pick a channel, such as image[c = 1]");
     err_clear(&err);
     input.axes = "x";
     info = (ImageInfo){.x = 10, .y = 8, .z = 1, .c = 1, .t = 1};
@@ -630,7 +624,7 @@ static void folders_are_locked(void **state)
     const struct {
         const LockShare *first, *second;
         bool both;
-    } PAIRS[] = {{NULL, NULL, false}, {NULL, &a, false}, {&a, NULL, false},  {&a, &a, false},
+    } PAIRS[] = {{NULL, NULL, false}, {NULL, &a, false}, {&a, NULL, false},   {&a, &a, false},
                  {&a, &b, true},      {&b, &a, true},    {&a, &other, false}, {&other, &a, false}};
     for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS; i++) {
         FolderLock *lock;
@@ -650,10 +644,18 @@ static void folders_are_locked(void **state)
 static void names_in_tables_run_nothing(void **state)
 {
     (void)state;
-    static const char *const NAMES[][2] = {
-        {"a.tif", "a.tif"},         {"=cmd|x.tif", "'=cmd|x.tif"}, {"+1.tif", "'+1.tif"}, {"-1.tif", "'-1.tif"},
-        {"@SUM.tif", "'@SUM.tif"},  {"\tx.tif", "\"'\tx.tif\""},   {"\rx", "\"'\rx\""},  {"'x.tif", "''x.tif"},
-        {"\xEF\xBC\x9Dx", "'\xEF\xBC\x9Dx"}, {"a;=x.tif", "\"a;=x.tif\""}, {"=\"x\",1", "\"'=\"\"x\"\",1\""}, {"2-1.tif", "2-1.tif"}};
+    static const char *const NAMES[][2] = {{"a.tif", "a.tif"},
+                                           {"=cmd|x.tif", "'=cmd|x.tif"},
+                                           {"+1.tif", "'+1.tif"},
+                                           {"-1.tif", "'-1.tif"},
+                                           {"@SUM.tif", "'@SUM.tif"},
+                                           {"\tx.tif", "\"'\tx.tif\""},
+                                           {"\rx", "\"'\rx\""},
+                                           {"'x.tif", "''x.tif"},
+                                           {"\xEF\xBC\x9Dx", "'\xEF\xBC\x9Dx"},
+                                           {"a;=x.tif", "\"a;=x.tif\""},
+                                           {"=\"x\",1", "\"'=\"\"x\"\",1\""},
+                                           {"2-1.tif", "2-1.tif"}};
     Err err = {0};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
         const MergePart part = {NAMES[i][0], "000\n0,0,0,-5\n"};
@@ -676,8 +678,7 @@ static void other_keys_are_refused(void **state)
     err_clear(&err);
     assert_false(journal_open("no/such/folder/j", "one", false, &journal, &err));
     assert_int_equal(err.code, CODE_OUTPUT);
-    assert_true(str_hash(str_hash(STR_HASH, "ab"), "c") !=
-                str_hash(str_hash(STR_HASH, "a"), "bc"));
+    assert_true(str_hash(str_hash(STR_HASH, "ab"), "c") != str_hash(str_hash(STR_HASH, "a"), "bc"));
 }
 
 /* ---- tables of all images -------------------------------------------------------------- */
@@ -708,8 +709,7 @@ static void values_are_put_together(void **state)
 {
     (void)state;
     Err err = {0};
-    const MergePart parts[] = {{"a.tif", "000\n0,0,0,1.5,2\n"},
-                               {"b.tif", "100\n0,0,0,3,\n1,0,0,4,5\n"}};
+    const MergePart parts[] = {{"a.tif", "000\n0,0,0,1.5,2\n"}, {"b.tif", "100\n0,0,0,3,\n1,0,0,4,5\n"}};
     assert_true(merge_values("values.csv", "mean,count", parts, 2, &err));
     assert_file("values.csv", "image,frame,mean,count\na.tif,0,1.5,2\nb.tif,0,3,\nb.tif,1,4,5\n");
     assert_true(merge_values("values.csv", "mean,count", parts, 1, &err));

@@ -191,8 +191,7 @@ static void devices_are_listed(void **state)
     assert_string_equal(why, "");
     for (int i = 0; i < n; i++) {
         assert_int_equal(list[i].number, i);
-        assert_true(list[i].memory > 0 && list[i].max_alloc > 0 &&
-                    list[i].max_alloc <= list[i].memory);
+        assert_true(list[i].memory > 0 && list[i].max_alloc > 0 && list[i].max_alloc <= list[i].memory);
         assert_true(list[i].local >= 32768 && list[i].max_group >= 64 && list[i].units > 0);
         assert_true(list[i].name[0] && list[i].platform[0] && list[i].driver[0]);
         assert_true(i == 0 || list[i - 1].cpu <= list[i].cpu);
@@ -213,11 +212,11 @@ static void devices_have_the_names_that_people_use(void **state)
         const char *choice;
         bool fits[4];
     } rows[] = {
-        {NULL, {1, 1, 1, 1}},    {"#3", {0, 0, 0, 1}},    {"nvidia", {1, 0, 0, 0}},
-        {"H200", {1, 0, 0, 0}},  {"amd", {0, 1, 0, 0}},   {"Intel", {0, 0, 1, 0}},
-        {"PoCL", {0, 0, 0, 1}},  {"pocl", {0, 0, 0, 1}},  {"portable computing", {0, 0, 0, 1}},
-        {"cpu", {0, 0, 1, 1}},   {"CPU", {0, 0, 1, 1}},   {"gpu", {1, 1, 0, 0}},
-        {"GPU", {1, 1, 0, 0}},   {"abacus", {0, 0, 0, 0}},
+        {NULL, {1, 1, 1, 1}},   {"#3", {0, 0, 0, 1}},     {"nvidia", {1, 0, 0, 0}},
+        {"H200", {1, 0, 0, 0}}, {"amd", {0, 1, 0, 0}},    {"Intel", {0, 0, 1, 0}},
+        {"PoCL", {0, 0, 0, 1}}, {"pocl", {0, 0, 0, 1}},   {"portable computing", {0, 0, 0, 1}},
+        {"cpu", {0, 0, 1, 1}},  {"CPU", {0, 0, 1, 1}},    {"gpu", {1, 1, 0, 0}},
+        {"GPU", {1, 1, 0, 0}},  {"abacus", {0, 0, 0, 0}},
     };
     char name[200];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -420,8 +419,8 @@ static void folders_of_others_are_refused(void **state)
     static const struct {
         mode_t mode;
         bool other, ok; /* owned by somebody else */
-    } HOWS[] = {{0700, false, true}, {0755, false, true}, {0757, false, false}, {01777, false, false}, {0770, false, false},
-                {0700, true, false}};
+    } HOWS[] = {{0700, false, true},   {0755, false, true},  {0757, false, false},
+                {01777, false, false}, {0770, false, false}, {0700, true, false}};
     char path[100], left[200];
     struct stat st;
     for (size_t i = 0; i < sizeof HOWS / sizeof *HOWS; i++) {
@@ -480,8 +479,9 @@ static void nonsense_binary_is_rebuilt(void **state)
     ClCache open;
     assert_true(cl_cache_open(cache, &open, &err));
     for (int i = 0; i < 2; i++) {
-        snprintf(key, sizeof key, "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s \n%s",
-                 info->platform, info->name, info->version, info->driver, info->wide_atomics,
+        snprintf(key, sizeof key,
+                 "pipec " PIPEC_VERSION "\n%s\n%s\n%s\n%s\n-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s \n%s", info->platform,
+                 info->name, info->version, info->driver, info->wide_atomics,
                  cl_setup_declares(info) ? " -D_OPENCL_H_" : "", rounding[i], TWICE);
         if (cl_cache_load(&open, key, &binary, &size)) {
             free(binary);

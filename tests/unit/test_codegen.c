@@ -25,8 +25,7 @@ static void begin(Fixture *f, bool volume)
 {
     arena_init(&f->arena);
     f->g = ir_graph_new(&f->arena, "test", NULL);
-    IrNode input = {.op = IR_INPUT, .elem = ELEM_FILE, .name = "image",
-                    .text = volume ? "zyx" : "yx"};
+    IrNode input = {.op = IR_INPUT, .elem = ELEM_FILE, .name = "image", .text = volume ? "zyx" : "yx"};
     f->image = ir_add_node(f->g, input);
     IrGrid grid = {.has = {true, true, volume, false}};
     for (int ax = 0; ax < (volume ? 3 : 2); ax++) {
@@ -38,8 +37,11 @@ static void begin(Fixture *f, bool volume)
 
 static IrId map(Fixture *f, const char *name, IrExpr value, Elem elem)
 {
-    IrNode node = {.op = IR_MAP, .kind = elem == ELEM_BOOL ? IR_K_MASK : IR_K_IMAGE, .elem = elem,
-                   .grid = f->grid, .name = name};
+    IrNode node = {.op = IR_MAP,
+                   .kind = elem == ELEM_BOOL ? IR_K_MASK : IR_K_IMAGE,
+                   .elem = elem,
+                   .grid = f->grid,
+                   .name = name};
     node.in[0] = value;
     return ir_add_node(f->g, node);
 }
@@ -88,8 +90,7 @@ static void each_size(void (*make)(Fixture *, IrBorder), bool volume, IrBorder b
             Fixture f;
             begin(&f, volume);
             make(&f, border);
-            check_all(&f, SIZES[i][0], SIZES[i][1], volume ? 5 : 1, i % 2 ? ELEM_U8 : ELEM_F32, 0,
-                      (PassFuse)fuse);
+            check_all(&f, SIZES[i][0], SIZES[i][1], volume ? 5 : 1, i % 2 ? ELEM_U8 : ELEM_F32, 0, (PassFuse)fuse);
             arena_free(&f.arena);
         }
     }
@@ -125,18 +126,18 @@ static IrExpr box(Fixture *f, IrId v, const char *name, IrBorder border)
     int i = ir_new_index(g), j = ir_new_index(g);
     IrExpr across[3] = {ir_index(g, i), 0, 0}, down[3] = {0, ir_index(g, j), 0};
     IrExpr three = ir_const(g, 3), lo = ir_const(g, -1), hi = ir_const(g, 1);
-    IrExpr rows = ir_fold(g, IR_FOLD_SUM, i, lo, hi, 0, 0, true,
-                          ir_read_offset(g, v, across, 0, border, three));
+    IrExpr rows = ir_fold(g, IR_FOLD_SUM, i, lo, hi, 0, 0, true, ir_read_offset(g, v, across, 0, border, three));
     IrId row = map(f, name, rows, ELEM_F32);
-    return ir_fold(g, IR_FOLD_SUM, j, lo, hi, 0, 0, true,
-                   ir_read_offset(g, row, down, 0, border, three));
+    return ir_fold(g, IR_FOLD_SUM, j, lo, hi, 0, 0, true, ir_read_offset(g, row, down, 0, border, three));
 }
 
 static void make_harris(Fixture *f, IrBorder border)
 {
     IrGraph *g = f->g;
-    IrId gx = map(f, "gx", ir_op2(g, IR_X_SUB, at(f, f->image, 1, 0, border), at(f, f->image, -1, 0, border)), ELEM_F32);
-    IrId gy = map(f, "gy", ir_op2(g, IR_X_SUB, at(f, f->image, 0, 1, border), at(f, f->image, 0, -1, border)), ELEM_F32);
+    IrId gx =
+        map(f, "gx", ir_op2(g, IR_X_SUB, at(f, f->image, 1, 0, border), at(f, f->image, -1, 0, border)), ELEM_F32);
+    IrId gy =
+        map(f, "gy", ir_op2(g, IR_X_SUB, at(f, f->image, 0, 1, border), at(f, f->image, 0, -1, border)), ELEM_F32);
     IrExpr a = ir_read(g, gx), b = ir_read(g, gy);
     IrId pxx = map(f, "pxx", ir_op2(g, IR_X_MUL, a, a), ELEM_F32);
     IrId pyy = map(f, "pyy", ir_op2(g, IR_X_MUL, b, b), ELEM_F32);

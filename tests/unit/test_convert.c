@@ -8,11 +8,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-static const double VALUES[] = {0,          1,          2.5,        127,        128,         254,
-                                255,        256,        257.75,     32767,      32768,       65535,
-                                65536,      -1,         -0.5,       -255,       -32768,      -32769,
-                                2147483647, 2147483648, 4294967295, 4294967296, -2147483648, 1e30,
-                                0.1,        INFINITY,   -INFINITY,  NAN};
+static const double VALUES[] = {0,          1,           2.5,    127,    128,        254,        255,
+                                256,        257.75,      32767,  32768,  65535,      65536,      -1,
+                                -0.5,       -255,        -32768, -32769, 2147483647, 2147483648, 4294967295,
+                                4294967296, -2147483648, 1e30,   0.1,    INFINITY,   -INFINITY,  NAN};
 enum { N = sizeof VALUES / sizeof *VALUES };
 
 static bool fits(Elem to, double value)

@@ -126,9 +126,9 @@ static void files_are_read_by_several(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pieces_are_done_once), cmocka_unit_test(pieces_are_worth_it),
-        cmocka_unit_test(rows_are_copied),
-        cmocka_unit_test_setup_teardown(files_are_read_by_several, folder_enter, folder_leave)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pieces_are_done_once), cmocka_unit_test(pieces_are_worth_it),
+                                       cmocka_unit_test(rows_are_copied),
+                                       cmocka_unit_test_setup_teardown(files_are_read_by_several, folder_enter,
+                                                                       folder_leave)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,11 +91,16 @@ static double draw_number(uint64_t *seed, int kind)
     double value;
     memcpy(&value, &bits, sizeof value);
     switch (kind) {
-    case 0: return value;
-    case 1: return (double)(bits >> 40) / 1000;
-    case 2: return -(double)(bits >> 20) / (double)(1 + (bits & 1023));
-    case 3: return ldexp((double)(bits >> 11), -(int)(bits % 190));
-    default: return TENS[bits % 10] * (1 + ldexp((double)(int)(bits >> 16 & 255) - 128, -52));
+    case 0:
+        return value;
+    case 1:
+        return (double)(bits >> 40) / 1000;
+    case 2:
+        return -(double)(bits >> 20) / (double)(1 + (bits & 1023));
+    case 3:
+        return ldexp((double)(bits >> 11), -(int)(bits % 190));
+    default:
+        return TENS[bits % 10] * (1 + ldexp((double)(int)(bits >> 16 & 255) - 128, -52));
     }
 }
 
@@ -246,9 +251,8 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_back),
-        cmocka_unit_test(test_table),   cmocka_unit_test(test_merged),
-        cmocka_unit_test(test_many_rows), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_numbers), cmocka_unit_test(test_numbers_back), cmocka_unit_test(test_table),
+        cmocka_unit_test(test_merged),  cmocka_unit_test(test_many_rows),    cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,8 +92,8 @@ static void look_at_plan(const Op *op, IrGraph *g, bool volume)
         for (int k = 0; k < seg->n_windows; k++) {
             const PartsWindow *w = &seg->windows[k];
             if (w->whole && !parts_is_vector(plan, w->buffer)) {
-                print_message("%-24s %s: '%s' is whole in segment %d\n", op->name,
-                              volume ? "3-D" : "2-D", program->buffers[w->buffer].name, i);
+                print_message("%-24s %s: '%s' is whole in segment %d\n", op->name, volume ? "3-D" : "2-D",
+                              program->buffers[w->buffer].name, i);
                 whole_images++;
             }
         }
@@ -154,8 +154,8 @@ static void run_in_parts(const Op *op, IrGraph *g, bool volume)
         in.limit = RUNS[i].least ? exec_plan_least(program, &target, inputs, in.params) : 0;
         err_clear(&err);
         if (!both_execute(exec, program, &in, &got, &err) || !both_same(&want, &got, why, sizeof why)) {
-            print_message("%s %s, parts of %d, limit %llu: %s%s\n", op->name, volume ? "3-D" : "2-D",
-                          in.part_rows, (unsigned long long)in.limit, err.text, why);
+            print_message("%s %s, parts of %d, limit %llu: %s%s\n", op->name, volume ? "3-D" : "2-D", in.part_rows,
+                          (unsigned long long)in.limit, err.text, why);
             differing++;
         }
         both_free(&got);
@@ -173,8 +173,7 @@ static void operators_in_parts_give_the_evaluators_bits(void **state)
     if (getenv("PIPEC_TEST_SWEEP") == NULL && getenv("PIPEC_TEST_CASE") == NULL) {
         skip();
     }
-    const DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
-                                .flags = getenv("PIPEC_TEST_FLAGS")};
+    const DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .flags = getenv("PIPEC_TEST_FLAGS")};
     assert_true(dev_open(&options, &dev, &err));
     each_example(run_in_parts);
     dev_close(dev);

@@ -27,21 +27,24 @@ static Arena arena;
 static Diags diags;
 static Source source;
 
-static int setup(void **state) {
+static int setup(void **state)
+{
     (void)state;
     arena_init(&arena);
     diags_init(&diags, &arena);
     return 0;
 }
 
-static int teardown(void **state) {
+static int teardown(void **state)
+{
     (void)state;
     arena_free(&arena);
     return 0;
 }
 
 /* The place of the `nth` time that `words` stands in the source. */
-static Span at(const char *words, int nth) {
+static Span at(const char *words, int nth)
+{
     const char *p = source.text;
     for (int i = 0; i <= nth; i++) {
         p = strstr(i == 0 ? p : p + 1, words);
@@ -51,11 +54,13 @@ static Span at(const char *words, int nth) {
     return (Span){&source, begin, begin + (int)strlen(words)};
 }
 
-static void use(const char *text) {
+static void use(const char *text)
+{
     source = (Source){"cells.pipe", text};
 }
 
-static const char *rendered(int limit) {
+static const char *rendered(int limit)
+{
     Str out;
     str_init(&out, &arena);
     diags_render(&diags, &out, false, limit);
@@ -64,7 +69,8 @@ static const char *rendered(int limit) {
 
 /* ---- looks ---- */
 
-static void notes_join_the_excerpt(void **state) {
+static void notes_join_the_excerpt(void **state)
+{
     (void)state;
     use("input img[y, x]\n"
         "\n"
@@ -87,7 +93,8 @@ static void notes_join_the_excerpt(void **state) {
                                      "   = help: threshold it first: `label(blur > otsu(blur))`\n");
 }
 
-static void gaps_and_wide_line_numbers(void **state) {
+static void gaps_and_wide_line_numbers(void **state)
+{
     (void)state;
     Str text;
     str_init(&text, &arena);
@@ -112,7 +119,8 @@ static void gaps_and_wide_line_numbers(void **state) {
                                      "    | ---- two\n");
 }
 
-static void tabs_and_letters_keep_carets_in_place(void **state) {
+static void tabs_and_letters_keep_carets_in_place(void **state)
+{
     (void)state;
     use("\tx\t= \"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x94\xAC\" b\r\n");
     diag_add(&diags, DIAG_TOO_DEEP, at("b", 0));
@@ -123,7 +131,8 @@ static void tabs_and_letters_keep_carets_in_place(void **state) {
                                      "   |                 ^\n");
 }
 
-static void lines_end_in_either_way(void **state) {
+static void lines_end_in_either_way(void **state)
+{
     (void)state;
     use("a = 1\rb = 2\r\nc = 3\n\rd = 4");
     diag_add(&diags, DIAG_TOO_DEEP, at("d = 4", 0));
@@ -138,7 +147,8 @@ static void lines_end_in_either_way(void **state) {
     assert_int_equal(column, 5);
 }
 
-static void nothing_steers_the_terminal(void **state) {
+static void nothing_steers_the_terminal(void **state)
+{
     (void)state;
     use("x = \x1b[2J\xFF\xC2\x9B");
     diag_add(&diags, DIAG_UNKNOWN_CHARACTER, at("\xFF", 0), "\x1b[31m\x80");
@@ -152,7 +162,8 @@ static void nothing_steers_the_terminal(void **state) {
     assert_non_null(strstr(out.at, "x = \xEF\xBF\xBD[2J\xEF\xBF\xBD\xEF\xBF\xBD\n"));
 }
 
-static void long_lines_are_cropped_around_the_caret(void **state) {
+static void long_lines_are_cropped_around_the_caret(void **state)
+{
     (void)state;
     Str text;
     str_init(&text, &arena);
@@ -171,7 +182,8 @@ static void long_lines_are_cropped_around_the_caret(void **state) {
     assert_true(strstr(line, "...\n") != NULL && strlen(out) < 500);
 }
 
-static void other_files_get_a_part_of_their_own(void **state) {
+static void other_files_get_a_part_of_their_own(void **state)
+{
     (void)state;
     Source prelude = {"prelude/tophat.pipe", "fn tophat(v) = v - open(v)\n"};
     use("x = tophat(1)\n");
@@ -193,13 +205,15 @@ static void other_files_get_a_part_of_their_own(void **state) {
                                      "           second\n");
 }
 
-static void no_place_is_fine(void **state) {
+static void no_place_is_fine(void **state)
+{
     (void)state;
     diag_add(&diags, DIAG_TOO_DEEP, (Span){0});
     assert_string_equal(rendered(0), "error[P0126]: this is nested too deeply\n");
 }
 
-static void places_at_the_very_end(void **state) {
+static void places_at_the_very_end(void **state)
+{
     (void)state;
     use("x = (\n");
     diag_add(&diags, DIAG_TOO_DEEP, (Span){&source, 6, 6});
@@ -218,7 +232,8 @@ static void places_at_the_very_end(void **state) {
                                      "   | ^\n");
 }
 
-static void colours_change_nothing_else(void **state) {
+static void colours_change_nothing_else(void **state)
+{
     (void)state;
     use("x = 1\ny = 2\n");
     Diag *d = diag_add(&diags, DIAG_TOO_DEEP, at("y", 0));
@@ -243,7 +258,8 @@ static void colours_change_nothing_else(void **state) {
 
 /* ---- order and number ---- */
 
-static void messages_come_in_the_order_of_the_text(void **state) {
+static void messages_come_in_the_order_of_the_text(void **state)
+{
     (void)state;
     use("a\nb\nc\n");
     diag_add(&diags, DIAG_UNOPENED, at("c", 0), "third");
@@ -262,7 +278,8 @@ static void messages_come_in_the_order_of_the_text(void **state) {
     assert_null(strstr(rendered(0), "more error"));
 }
 
-static void a_dropped_one_may_be_labelled(void **state) {
+static void a_dropped_one_may_be_labelled(void **state)
+{
     (void)state;
     use("a\n");
     diag_add(&diags, DIAG_TOO_DEEP, at("a", 0));
@@ -274,7 +291,8 @@ static void a_dropped_one_may_be_labelled(void **state) {
     assert_null(strstr(rendered(0), "nowhere"));
 }
 
-static void the_limit_counts_the_rest(void **state) {
+static void the_limit_counts_the_rest(void **state)
+{
     (void)state;
     use("abcdef");
     for (int i = 0; i < 5; i++) {
@@ -288,7 +306,8 @@ static void the_limit_counts_the_rest(void **state) {
 
 /* ---- JSON ---- */
 
-static void json_has_all_parts(void **state) {
+static void json_has_all_parts(void **state)
+{
     (void)state;
     use("\xC3\xA4 = \"q\"\nxy = 1\n");
     Diag *d = diag_add(&diags, DIAG_UNEXPECTED, at("\"q\"", 0), "\"a\\b\"", "\xE2\x82\xAC\n");
@@ -300,22 +319,22 @@ static void json_has_all_parts(void **state) {
     Str out;
     str_init(&out, &arena);
     diags_render_json(&diags, &out);
-    assert_string_equal(
-        out.at,
-        "[\n"
-        "  {\"code\": \"P0110\", \"severity\": \"error\", \"file\": \"cells.pipe\", \"line\": 1, "
-        "\"column\": 5, \"endLine\": 1, \"endColumn\": 8, "
-        "\"message\": \"expected \\\"a\\\\b\\\", found \xE2\x82\xAC\\n\", \"label\": \"l\", "
-        "\"help\": \"h1\\nh2\", \"notes\": [{\"file\": \"cells.pipe\", \"line\": 2, \"column\": 1, "
-        "\"endLine\": 2, \"endColumn\": 3, \"message\": \"n\"}]},\n"
-        "  {\"code\": \"P0126\", \"severity\": \"error\", \"file\": null, \"line\": null, "
-        "\"column\": null, \"endLine\": null, \"endColumn\": null, "
-        "\"message\": \"this is nested too deeply\", \"label\": null, \"help\": null, "
-        "\"notes\": []}\n"
-        "]\n");
+    assert_string_equal(out.at,
+                        "[\n"
+                        "  {\"code\": \"P0110\", \"severity\": \"error\", \"file\": \"cells.pipe\", \"line\": 1, "
+                        "\"column\": 5, \"endLine\": 1, \"endColumn\": 8, "
+                        "\"message\": \"expected \\\"a\\\\b\\\", found \xE2\x82\xAC\\n\", \"label\": \"l\", "
+                        "\"help\": \"h1\\nh2\", \"notes\": [{\"file\": \"cells.pipe\", \"line\": 2, \"column\": 1, "
+                        "\"endLine\": 2, \"endColumn\": 3, \"message\": \"n\"}]},\n"
+                        "  {\"code\": \"P0126\", \"severity\": \"error\", \"file\": null, \"line\": null, "
+                        "\"column\": null, \"endLine\": null, \"endColumn\": null, "
+                        "\"message\": \"this is nested too deeply\", \"label\": null, \"help\": null, "
+                        "\"notes\": []}\n"
+                        "]\n");
 }
 
-static void json_of_nothing(void **state) {
+static void json_of_nothing(void **state)
+{
     (void)state;
     Str out;
     str_init(&out, &arena);
@@ -325,7 +344,8 @@ static void json_of_nothing(void **state) {
 
 /* ---- pages ---- */
 
-static void codes_are_well_formed_and_unique(void **state) {
+static void codes_are_well_formed_and_unique(void **state)
+{
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         assert_int_equal(strlen(rows[i].code), 5);
@@ -337,7 +357,8 @@ static void codes_are_well_formed_and_unique(void **state) {
     }
 }
 
-static void every_code_has_a_page(void **state) {
+static void every_code_has_a_page(void **state)
+{
     (void)state;
     for (int i = 0; i < ROWS; i++) {
         const char *page = diag_page(rows[i].code);
@@ -367,7 +388,8 @@ static void every_code_has_a_page(void **state) {
 }
 
 /* The indented lines after a heading of the page, or NULL. */
-static const char *example(const char *page, const char *heading) {
+static const char *example(const char *page, const char *heading)
+{
     const char *p = strstr(page, heading);
     if (p == NULL) {
         return NULL;
@@ -383,7 +405,8 @@ static const char *example(const char *page, const char *heading) {
     return text.at;
 }
 
-static bool gives(const char *text, const char *code) {
+static bool gives(const char *text, const char *code)
+{
     Source file = {"page.pipe", text};
     Diags found;
     diags_init(&found, &arena);
@@ -396,7 +419,8 @@ static bool gives(const char *text, const char *code) {
     return false;
 }
 
-static void pages_of_syntax_keep_their_word(void **state) {
+static void pages_of_syntax_keep_their_word(void **state)
+{
     (void)state;
     int checked = 0;
     for (int i = 0; i < ROWS; i++) {
@@ -423,7 +447,8 @@ static void pages_of_syntax_keep_their_word(void **state) {
 
 /* ---- the nearest name ---- */
 
-static void names_are_matched_by_distance(void **state) {
+static void names_are_matched_by_distance(void **state)
+{
     (void)state;
     static const char *const names[] = {"gaussian", "median", "mean", "min", "max",
                                         "label",    "otsu",   NULL,   "std", "maximum"};
@@ -466,7 +491,8 @@ static void names_are_matched_by_distance(void **state) {
     assert_null(fe_nearest("label", names, 0));
 }
 
-int main(void) {
+int main(void)
+{
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(notes_join_the_excerpt),

@@ -157,18 +157,16 @@ static void params_carry_units(void **state)
 static void axes_can_be_asked_for(void **state)
 {
     (void)state;
-    assert_in(graph_of("input image[y, x, c]\noutput a = image if has_axis(image, c) else -image"),
-              "    in 0 %1\n");
-    assert_in(graph_of("input image[y, x]\noutput a = image if has_axis(image, c) else -image"),
-              "    in 0 neg(%1)\n");
+    assert_in(graph_of("input image[y, x, c]\noutput a = image if has_axis(image, c) else -image"), "    in 0 %1\n");
+    assert_in(graph_of("input image[y, x]\noutput a = image if has_axis(image, c) else -image"), "    in 0 neg(%1)\n");
 }
 
 static void sums_are_computed_axis_by_axis(void **state)
 {
     (void)state;
-    const char *g = graph_of(
-        "input image[y, x]\noutput a = sum((i + 1) * (j + 2) / 9 * image[dx = i, dy = j, fill = 5]\n"
-        "  for j in -1 .. 1, i in -2 .. 2)");
+    const char *g =
+        graph_of("input image[y, x]\noutput a = sum((i + 1) * (j + 2) / 9 * image[dx = i, dy = j, fill = 5]\n"
+                 "  for j in -1 .. 1, i in -2 .. 2)");
     assert_in(g, "a_x = map");
     assert_in(g, "sum(#1 in -2 .. 2, mul(f32(add(#1, 1)), %1[x = #1, border = constant, outside = 5]))");
     /* Outside the rows stands what a row of fives becomes. */
@@ -220,10 +218,10 @@ static void lengths_become_pixels(void **state)
 static void loops_carry_what_they_assign(void **state)
 {
     (void)state;
-    const char *g = graph_of(
-        "input image[y, x]\nlo = 0\nlevel = image\nrepeat until count(image where image > lo) is stable, "
-        "at most 9 {\n  old = level\n  lo = mean(image where image > lo)\n  level = max(old, lo)\n}\n"
-        "output level\noutput lo");
+    const char *g =
+        graph_of("input image[y, x]\nlo = 0\nlevel = image\nrepeat until count(image where image > lo) is stable, "
+                 "at most 9 {\n  old = level\n  lo = mean(image where image > lo)\n  level = max(old, lo)\n}\n"
+                 "output level\noutput lo");
     assert_in(g, "loop 1 in 0\n    until");
     assert_in(g, "lo = carry : value f64 loop 1");
     assert_in(g, "lo_first = scalar : value f64");
@@ -247,9 +245,9 @@ static void the_last_conversion_says_how_an_output_is_stored(void **state)
         const char *output;
         Elem elem;
     } stored[] = {
-        {"u8(image)", ELEM_U8},       {"i32(u8(image))", ELEM_I32},  {"i32(i16(image))", ELEM_I32},
+        {"u8(image)", ELEM_U8},        {"i32(u8(image))", ELEM_I32}, {"i32(i16(image))", ELEM_I32},
         {"u32(u16(image))", ELEM_U32}, {"u16(u8(image))", ELEM_U16}, {"u8(i32(image))", ELEM_U8},
-        {"f32(u8(image))", ELEM_F32}, {"i32(image > 3)", ELEM_I32},  {"u8(u8(image))", ELEM_U8},
+        {"f32(u8(image))", ELEM_F32},  {"i32(image > 3)", ELEM_I32}, {"u8(u8(image))", ELEM_U8},
     };
     for (size_t i = 0; i < sizeof stored / sizeof *stored; i++) {
         char text[100];
@@ -463,8 +461,7 @@ static const struct {
     /* calls */
     {IMAGE "output a = threshold_otsu(image)", "P0502", 2, "here: image > otsu(image)"},
     {IMAGE "output a = invert(image + 1)", "P0502", 2, "here: -(image + 1)"},
-    {IMAGE "output a = regionprops_table(label(image > 3), image)", "P0502", 2,
-     "measure(label(image > 3), image, "},
+    {IMAGE "output a = regionprops_table(label(image > 3), image)", "P0502", 2, "measure(label(image > 3), image, "},
     {IMAGE "output a = clahe(image)", "P0502", 2, "nothing like it"},
     {IMAGE "output a = meadian(image)", "P0501", 2, "`median`"},
     {IMAGE "b = image * 2\noutput a = b(3)", "P0503", 3, "b[dx = 1"},
@@ -505,18 +502,14 @@ static const struct {
     {IMAGE "fn f(v : mask) = v\noutput a = f(image)", "P0307", 3, ""},
     {IMAGE "for i in 1 .. 3 { a = image }\noutput b = image", "P0212", 2, "repeat 20"},
     {IMAGE "return image\noutput b = image", "P0212", 2, "output name"},
-    {IMAGE "fn f(v : f32) : bool {\n  if v > 1 { return v > 2 }\n  return v\n}\noutput a = f(image)",
-     "P0616", 4, ""},
-    {IMAGE "fn f(v : f32) {\n  if v { return 1 }\n  return 0\n}\noutput a = f(image)", "P0303", 3,
-     "n > 0"},
-    {IMAGE "fn f(v : f32) {\n  while v > 1 { v = w }\n  return 0\n}\noutput a = f(image)", "P0201",
-     3, ""},
-    {IMAGE "fn f(v : f32) {\n  if v > 1 { return f(v) }\n  return 0\n}\noutput a = f(image)", "P0603",
-     3, "while or for"},
+    {IMAGE "fn f(v : f32) : bool {\n  if v > 1 { return v > 2 }\n  return v\n}\noutput a = f(image)", "P0616", 4, ""},
+    {IMAGE "fn f(v : f32) {\n  if v { return 1 }\n  return 0\n}\noutput a = f(image)", "P0303", 3, "n > 0"},
+    {IMAGE "fn f(v : f32) {\n  while v > 1 { v = w }\n  return 0\n}\noutput a = f(image)", "P0201", 3, ""},
+    {IMAGE "fn f(v : f32) {\n  if v > 1 { return f(v) }\n  return 0\n}\noutput a = f(image)", "P0603", 3,
+     "while or for"},
     {IMAGE "a = image\nrepeat 0 { a = a * 2 }\noutput a", "P0620", 3, ""},
     {IMAGE "a = image\nrepeat mean(image) { a = a * 2 }\noutput a", "P0313", 3, "param"},
-    {IMAGE "a = image\nrepeat until 3 is stable, at most 9 { a = a * 2 }\noutput a", "P0621", 3,
-     "never changes"},
+    {IMAGE "a = image\nrepeat until 3 is stable, at most 9 { a = a * 2 }\noutput a", "P0621", 3, "never changes"},
     {IMAGE "a = 1\nrepeat 3 { a = image * a }\noutput a", "P0623", 3, "the kind"},
     {IMAGE "a = i32(image)\nrepeat 3 { a = a / 2 }\noutput a", "P0623", 3, "f32(a)"},
 };
@@ -534,14 +527,12 @@ static void wrong_programs_are_told_so(void **state)
     int wrong = 0;
     for (size_t i = 0; i < sizeof wrong_programs / sizeof *wrong_programs; i++) {
         const IrGraph *g = elaborate(wrong_programs[i].text);
-        bool right = g == NULL && count_codes(NULL) == 1 &&
-                     strcmp(diag_code(diags.first), wrong_programs[i].code) == 0 &&
-                     line_of(diags.first) == wrong_programs[i].line &&
-                     strstr(complaints(), wrong_programs[i].help) != NULL;
+        bool right =
+            g == NULL && count_codes(NULL) == 1 && strcmp(diag_code(diags.first), wrong_programs[i].code) == 0 &&
+            line_of(diags.first) == wrong_programs[i].line && strstr(complaints(), wrong_programs[i].help) != NULL;
         if (!right) {
-            print_error("expected %s in line %d with '%s':\n%s\n%s\n", wrong_programs[i].code,
-                        wrong_programs[i].line, wrong_programs[i].help, wrong_programs[i].text,
-                        complaints());
+            print_error("expected %s in line %d with '%s':\n%s\n%s\n", wrong_programs[i].code, wrong_programs[i].line,
+                        wrong_programs[i].help, wrong_programs[i].text, complaints());
             wrong++;
         }
     }
@@ -566,10 +557,9 @@ static void all_mistakes_are_reported_at_once(void **state)
 static void reports_read_as_they_did(void **state)
 {
     (void)state;
-    static const char *const names[] = {"declarations", "first_try", "functions",
-                                        "vectors",      "kinds",        "loops",     "peers",
-                                        "peer_calls",   "peer_calls_more", "modules", "axes", "moved_labels",
-                                        "scikit_image", "stencils",  "tables",
+    static const char *const names[] = {"declarations", "first_try",    "functions",    "vectors",         "kinds",
+                                        "loops",        "peers",        "peer_calls",   "peer_calls_more", "modules",
+                                        "axes",         "moved_labels", "scikit_image", "stencils",        "tables",
                                         "warnings",     "windows"};
     int wrong = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -602,9 +592,8 @@ static void examples_of_operators_elaborate(void **state)
     int wrong = 0;
     const Ops *ops = ops_load(&arena);
     for (int i = 0; i < ops->n; i++) {
-        const char *text = arena_printf(
-            &arena, "input image[y, x]\nmask = image > 3\nlabels = label(mask)\n%s\n",
-            ops->at[i].example);
+        const char *text =
+            arena_printf(&arena, "input image[y, x]\nmask = image > 3\nlabels = label(mask)\n%s\n", ops->at[i].example);
         const IrGraph *g = elaborate(text);
         if (g == NULL || diags.errors != 0) {
             print_error("%s\n%s\n%s", ops->at[i].name, text, complaints());
@@ -657,10 +646,9 @@ static int suggestion_is_wrong(const char *name, const char *here)
     if (here[0] == '\0' || strncmp(here, "input ", 6) == 0) {
         return 0;
     }
-    const char *text = arena_printf(
-        &arena,
-        "input image[y, x]\ninput volume[z, y, x]\nmask = image > 3\nlabels = label(mask)\n%s%s\n",
-        strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here);
+    const char *text =
+        arena_printf(&arena, "input image[y, x]\ninput volume[z, y, x]\nmask = image > 3\nlabels = label(mask)\n%s%s\n",
+                     strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here);
     elaborate(text);
     /* A number by itself is what the suggestion should be, but cannot be an output. */
     if (diags.errors != count_codes("P0243")) {
@@ -754,7 +742,7 @@ static void runs_are_told_what_to_note(void **state)
         const IrGraph *g = elaborate_must("input image[z, y, x]\n", each[i].text, &got);
         for (int k = 0; k < g->notes.n; k++) {
             const IrNote *note = &g->notes.at[k];
-            str_addf(&got, "%s %c of %s; ", IR_NOTE_NAMES[note->kind], "xyz"[note->axis], note->name);
+            str_addf(&got, "%s %c of %s; ", IR_NOTE_NAMES[note->kind], "xyz"[note->axis], note -> name);
         }
         wants(each[i].text, each[i].notes, got.at);
     }
@@ -767,7 +755,8 @@ static void params_are_bound_by_what_they_are_given_to(void **state)
         const char *text, *bounds;
     } each[] = {
         {"param s = 2\noutput a = gaussian(image, s)\n", "'sigma' of 'gaussian' at least 0; "},
-        {"param s = 2\noutput a = gaussian(image, s) + gaussian(image, [0, s])\n", "'sigma' of 'gaussian' at least 0; "},
+        {"param s = 2\noutput a = gaussian(image, s) + gaussian(image, [0, s])\n",
+         "'sigma' of 'gaussian' at least 0; "},
         {"param s = 2\noutput a = gaussian(image, [s, s + 1])\n",
          "'sigma' of 'gaussian' at least 0; 'sigma' of 'gaussian' at least 0; "},
         {"param n = 3\noutput a = peak_local_max(image, n)\n", "'min_distance' of 'peak_local_max' at least 1; "},

@@ -48,19 +48,14 @@ static void binding_again_costs_nothing(void **state)
 /* ---- inputs ------------------------------------------------------------------------------ */
 
 /* Copies the declared type into an f32 output, so that uploads can be seen. */
-static const ProgArg SEEN_ARGS[] = {
-    {ARG_BUFFER, 0, 0}, {ARG_BUFFER, 1, 0}, {ARG_VALUES, 0, 0}, FRAME_ARGS(2)};
+static const ProgArg SEEN_ARGS[] = {{ARG_BUFFER, 0, 0}, {ARG_BUFFER, 1, 0}, {ARG_VALUES, 0, 0}, FRAME_ARGS(2)};
 static const ProgKernel SEEN_KERNEL = {"seen",
                                        "kernel void seen(global const IMAGE_T *image, global float "
                                        "*seen, global double *values, " FRAME_PARAMS
                                        ")\n{\n" PIXELS("seen[at] = (float)image[at];") "}\n",
                                        &IMAGE_TYPE, 1, "1"};
-static const ProgStep SEEN_STEP = {.kind = STEP_LAUNCH,
-                                   .name = "seen",
-                                   .grid = 2,
-                                   .args = SEEN_ARGS,
-                                   .n_args = COUNT(SEEN_ARGS),
-                                   .value = -1};
+static const ProgStep SEEN_STEP =
+    {.kind = STEP_LAUNCH, .name = "seen", .grid = 2, .args = SEEN_ARGS, .n_args = COUNT(SEEN_ARGS), .value = -1};
 static const ProgBuffer SEEN_BUFFERS[] = {{"image", ELEM_FILE, 0, 2, -1, 0, 0, -1},
                                           {"seen", ELEM_F32, -1, 2, -1, 0, 0, -1}};
 static const ProgOutput SEEN_OUTPUT = {"seen", "tif", OUT_IMAGE, 1, -1, -1, "zyxc", {0}, 0};
@@ -114,10 +109,9 @@ static void one_channel_of_several_is_stored(void **state)
     ProgInput one = IMAGE;
     one.channel = X_TWO;
     program.inputs = &one;
-    static const ProgGrid grids[] = {
-        {{X_W, X_H, X_ONE, X_ONE}, false},
-        {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
-        {{X_W, X_H, X_D, X_ONE}, true}};
+    static const ProgGrid grids[] = {{{X_W, X_H, X_ONE, X_ONE}, false},
+                                     {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
+                                     {{X_W, X_H, X_D, X_ONE}, true}};
     program.grids = grids;
     ExecInput input = {.extent = {3, 2, 1, 4}, .elem = ELEM_U8};
     Exec *exec;
@@ -206,8 +200,7 @@ static void wrong_shapes_are_refused(void **state)
     Err err = {0};
     double gain = 1;
     assert_true(exec_new(&program, device(state), &exec, &err));
-    ExecInput wide = like(11, 2, ELEM_U8), flat = like(10, 0, ELEM_U8),
-              odd = like(10, 2, ELEM_NONE);
+    ExecInput wide = like(11, 2, ELEM_U8), flat = like(10, 0, ELEM_U8), odd = like(10, 2, ELEM_NONE);
     assert_false(exec_bind(exec, &wide, &gain, &err));
     assert_int_equal(err.code, CODE_FILES);
     assert_non_null(strstr(err.text, "the width of 'image' is 11, but the pipeline needs 10"));
@@ -252,15 +245,14 @@ static void interrupted_run_says_so(void **state)
 /* ---- primitives ------------------------------------------------------------------------------ */
 
 static const ProgArg READER_ARGS[] = {{ARG_BUFFER, 0, 0}, {ARG_EXTENT, 0, 4}};
-static const ProgKernel READER = {
-    "total",
-    "#define READ_PARAMS global const IMAGE_T *image, int pitch\n"
-    "#define READ_ARGS image, pitch\n"
-    "#define READ_TYPE_0 float\n"
-    "#define READ_HAS_0 1\n"
-    "static inline float read_0(READ_PARAMS, int x, int y, int plane)\n"
-    "{\n    return (float)image[y * pitch + x];\n}\n",
-    &IMAGE_TYPE, 1, "1"};
+static const ProgKernel READER = {"total",
+                                  "#define READ_PARAMS global const IMAGE_T *image, int pitch\n"
+                                  "#define READ_ARGS image, pitch\n"
+                                  "#define READ_TYPE_0 float\n"
+                                  "#define READ_HAS_0 1\n"
+                                  "static inline float read_0(READ_PARAMS, int x, int y, int plane)\n"
+                                  "{\n    return (float)image[y * pitch + x];\n}\n",
+                                  &IMAGE_TYPE, 1, "1"};
 static const int REDUCE_EXPRS[] = {X_ONE}, REDUCE_INPUTS[] = {-1};
 
 static void primitives_read_what_is_computed(void **state)
@@ -448,13 +440,12 @@ static void variant_is_that_of_the_parameters(void **state)
     static const Program wide = {.name = "wide"}, other = {.name = "other"};
     static const ProgVariant variants[] = {{from_ten, no_end, &wide}, {small, below_ten, &other}};
     static const ProgParam params[2] = {{.name = "sigma"}, {.name = "radius"}};
-    const Program program = {
-        .name = "own", .params = params, .n_params = 2, .variants = variants, .n_variants = 2};
+    const Program program = {.name = "own", .params = params, .n_params = 2, .variants = variants, .n_variants = 2};
     static const struct {
         double params[2];
         const char *name;
-    } CASES[] = {{{2, 1}, "own"},     {{10, 1}, "wide"},  {{9.99, 1}, "own"}, {{1e9, 4}, "wide"},
-                 {{9.99, 3}, "other"}, {{-5, 4.9}, "other"}, {{2, 5}, "own"},   {{10, 3}, "wide"}};
+    } CASES[] = {{{2, 1}, "own"},      {{10, 1}, "wide"},    {{9.99, 1}, "own"}, {{1e9, 4}, "wide"},
+                 {{9.99, 3}, "other"}, {{-5, 4.9}, "other"}, {{2, 5}, "own"},    {{10, 3}, "wide"}};
     for (int i = 0; i < COUNT(CASES); i++) {
         assert_string_equal(exec_variant(&program, CASES[i].params)->name, CASES[i].name);
     }

@@ -2,35 +2,40 @@
 #include "exec_programs.h"
 
 /* a, b = b, a + b on images; n, m = m, n on values; a counter that stops changing at `limit`. */
-static const ProgArg START_ARGS[] = {
-    {ARG_BUFFER, 0, 0}, {ARG_BUFFER, 1, 0}, {ARG_BUFFER, 2, 0}, {ARG_VALUES, 0, 0}, FRAME_ARGS(0)};
-static const ProgArg SUM_ARGS[] = {
-    {ARG_BUFFER, 1, 0}, {ARG_BUFFER, 2, 0}, {ARG_BUFFER, 3, 0}, {ARG_VALUES, 0, 0}, FRAME_ARGS(0)};
+static const ProgArg START_ARGS[] = {{ARG_BUFFER, 0, 0},
+                                     {ARG_BUFFER, 1, 0},
+                                     {ARG_BUFFER, 2, 0},
+                                     {ARG_VALUES, 0, 0},
+                                     FRAME_ARGS(0)};
+static const ProgArg SUM_ARGS[] = {{ARG_BUFFER, 1, 0},
+                                   {ARG_BUFFER, 2, 0},
+                                   {ARG_BUFFER, 3, 0},
+                                   {ARG_VALUES, 0, 0},
+                                   FRAME_ARGS(0)};
 static const ProgArg TICK_ARGS[] = {{ARG_VALUES, 0, 0}, {ARG_HOST_INT, X_GAIN, 0}};
 static const ProgArg COPY_ARGS[] = {{ARG_BUFFER, 2, 0}, {ARG_BUFFER, 4, 0}, FRAME_ARGS(0)};
 #define LEAVE_WHERE_ENDED "    if (RUNS_AHEAD && values[3] == 1) { return; }\n"
-static const ProgKernel LOOP_KERNELS[] = {
-    {"start",
-     "kernel void start(global const IMAGE_T *image, global float *a, global float *b, "
-     "global double *values, " FRAME_PARAMS ")\n{\n"
-     "    if (get_global_id(0) == 0 && get_global_id(1) == 0) {\n"
-     "        values[0] = 1;\n        values[1] = 2;\n        values[2] = 0;\n    }\n" PIXELS(
-         "a[at] = 0;\nb[at] = image[at];") "}\n",
-     &IMAGE_TYPE, 1, ""},
-    {"sum",
-     "kernel void sum(global const float *a, global const float *b, global float "
-     "*sum, global const double *values, " FRAME_PARAMS ")\n{\n" LEAVE_WHERE_ENDED
-     PIXELS("sum[at] = a[at] + b[at];") "}\n",
-     NULL, 0, ""},
-    {"tick",
-     "kernel void tick(global double *values, int limit)\n{\n" LEAVE_WHERE_ENDED
-     "    if (get_global_id(0) == 0) {\n"
-     "        values[2] = min(values[2] + 1, (double)limit);\n    }\n}\n",
-     NULL, 0, ""},
-    {"last",
-     "kernel void last(global const float *b, global float *out, " FRAME_PARAMS
-     ")\n{\n" PIXELS("out[at] = b[at];") "}\n",
-     NULL, 0, ""}};
+static const ProgKernel LOOP_KERNELS[] =
+    {{"start",
+      "kernel void start(global const IMAGE_T *image, global float *a, global float *b, "
+      "global double *values, " FRAME_PARAMS ")\n{\n"
+      "    if (get_global_id(0) == 0 && get_global_id(1) == 0) {\n"
+      "        values[0] = 1;\n        values[1] = 2;\n        values[2] = 0;\n    }\n" PIXELS(
+          "a[at] = 0;\nb[at] = image[at];") "}\n",
+      &IMAGE_TYPE, 1, ""},
+     {"sum",
+      "kernel void sum(global const float *a, global const float *b, global float "
+      "*sum, global const double *values, " FRAME_PARAMS
+      ")\n{\n" LEAVE_WHERE_ENDED PIXELS("sum[at] = a[at] + b[at];") "}\n",
+      NULL, 0, ""},
+     {"tick",
+      "kernel void tick(global double *values, int limit)\n{\n" LEAVE_WHERE_ENDED "    if (get_global_id(0) == 0) {\n"
+      "        values[2] = min(values[2] + 1, (double)limit);\n    }\n}\n",
+      NULL, 0, ""},
+     {"last",
+      "kernel void last(global const float *b, global float *out, " FRAME_PARAMS
+      ")\n{\n" PIXELS("out[at] = b[at];") "}\n",
+      NULL, 0, ""}};
 static const ProgCarry CARRIES[] = {{false, 1, 2}, {false, 2, 3}, {true, 0, 1}, {true, 1, 0}};
 static const int WATCHED[] = {-1}, COUNTED[] = {X_GAIN};
 
@@ -71,8 +76,7 @@ static const ProgOutput LOOP_OUTPUT = {"out", "tif", OUT_IMAGE, 4, -1, -1, "yx",
 static double run_as(int shape, Device *dev, const ProgStep *steps, const ProgBuffer *buffers, int n_buffers,
                      double gain, double values[3], uint64_t *launches)
 {
-    Program program =
-        program_with(buffers, n_buffers, LOOP_KERNELS, 4, steps, LOOP_STEPS, &LOOP_OUTPUT, 1);
+    Program program = program_with(buffers, n_buffers, LOOP_KERNELS, 4, steps, LOOP_STEPS, &LOOP_OUTPUT, 1);
     ExecInput input = like(W, 3, ELEM_U8);
     uint8_t image[3][W] = {{0}};
     float out[3][W];
@@ -98,8 +102,8 @@ static double run_as(int shape, Device *dev, const ProgStep *steps, const ProgBu
 }
 
 /* However the host takes part, the result is one. */
-static double run_fibonacci(Device *dev, const ProgStep *steps, const ProgBuffer *buffers, int n_buffers,
-                            double gain, double values[3])
+static double run_fibonacci(Device *dev, const ProgStep *steps, const ProgBuffer *buffers, int n_buffers, double gain,
+                            double values[3])
 {
     uint64_t launches;
     double ahead[3], waits = run_as(SHAPE_CPU, dev, steps, buffers, n_buffers, gain, values, &launches);
@@ -115,8 +119,7 @@ static void loops_carry_images_and_values(void **state)
     make_loop(steps, false);
     static const double fibonacci[] = {1, 1, 2, 3, 5, 8, 13, 21};
     for (int rounds = 0; rounds < 8; rounds++) {
-        assert_true(run_fibonacci(device(state), steps, LOOP_BUFFERS, 5, rounds, v) ==
-                    fibonacci[rounds]);
+        assert_true(run_fibonacci(device(state), steps, LOOP_BUFFERS, 5, rounds, v) == fibonacci[rounds]);
         assert_true(v[0] == 1 + rounds % 2 && v[1] == 2 - rounds % 2 && v[2] == rounds);
     }
 }
@@ -143,14 +146,17 @@ static void shared_next_values_are_copied(void **state)
     steps[4].carries = same;
     steps[4].n_carries = 2;
     assert_true(run_fibonacci(device(state), steps, LOOP_BUFFERS, 5, 4, v) == 8); /* 1 2 4 8 */
-    static const ProgCarry outer[] = {{false, 1, 5}, {false, 2, 3}}; /* a = image as float */
+    static const ProgCarry outer[] = {{false, 1, 5}, {false, 2, 3}};              /* a = image as float */
     static const ProgArg args[] = {{ARG_BUFFER, 0, 0},
                                    {ARG_BUFFER, 1, 0},
                                    {ARG_BUFFER, 5, 0},
                                    {ARG_VALUES, 0, 0},
                                    FRAME_ARGS(0)};
-    static const ProgArg sums[] = {
-        {ARG_BUFFER, 1, 0}, {ARG_BUFFER, 5, 0}, {ARG_BUFFER, 3, 0}, {ARG_VALUES, 0, 0}, FRAME_ARGS(0)};
+    static const ProgArg sums[] = {{ARG_BUFFER, 1, 0},
+                                   {ARG_BUFFER, 5, 0},
+                                   {ARG_BUFFER, 3, 0},
+                                   {ARG_VALUES, 0, 0},
+                                   FRAME_ARGS(0)};
     ProgBuffer buffers[6];
     memcpy(buffers, LOOP_BUFFERS, sizeof LOOP_BUFFERS);
     buffers[5] = (ProgBuffer){"outer", ELEM_F32, -1, 0, -1, 0, 5, -1};
@@ -196,10 +202,8 @@ static void unended_loop_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_DEVICE(loops_carry_images_and_values),
-        ON_DEVICE(loops_end_when_a_value_is_stable),
-        ON_DEVICE(shared_next_values_are_copied),
-        ON_DEVICE(host_runs_a_round_ahead),
+        ON_DEVICE(loops_carry_images_and_values), ON_DEVICE(loops_end_when_a_value_is_stable),
+        ON_DEVICE(shared_next_values_are_copied), ON_DEVICE(host_runs_a_round_ahead),
         ON_DEVICE(unended_loop_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

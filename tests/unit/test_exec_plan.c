@@ -31,8 +31,8 @@ static void strips_fill_the_device_and_respect_halos(void **state)
     (void)state;
     static const struct {
         int w, h, strip[3];
-    } cases[] = {{16384, 16384, {12, 48, 12}},   /* with a halo of 4: 346 strips for 21 rounds of 132 * 8 groups */
-                 {2048, 2048, {4, 16, 4}},        /* eight groups a unit where there is a halo, 32 elsewhere */
+    } cases[] = {{16384, 16384, {12, 48, 12}}, /* with a halo of 4: 346 strips for 21 rounds of 132 * 8 groups */
+                 {2048, 2048, {4, 16, 4}},     /* eight groups a unit where there is a halo, 32 elsewhere */
                  {256, 256, {2, 8, 2}},
                  {100, 3, {3, 3, 3}},
                  {300000, 100000, {12, 48, 12}}};
@@ -53,11 +53,7 @@ static void strips_fill_the_device_and_respect_halos(void **state)
 static void planes_are_marched_over(void **state)
 {
     (void)state;
-    const ProgStep steps[] = {{.kind = STEP_LAUNCH,
-                               .name = "z",
-                               .march_z = true,
-                               .grid = 2,
-                               .value = -1}};
+    const ProgStep steps[] = {{.kind = STEP_LAUNCH, .name = "z", .march_z = true, .grid = 2, .value = -1}};
     Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 1, NULL, 0);
     ProgInput none = IMAGE;
     none.buffer = -1;
@@ -78,9 +74,9 @@ static void strips_of_volumes_respect_folds(void **state)
 {
     (void)state;
     const ProgArg folds[] = {{ARG_STRIP, X_TEN, 1}}, none[] = {{ARG_STRIP, 0, 0}};
-    const ProgStep steps[] = {
-        {.kind = STEP_LAUNCH, .name = "folds", .grid = 2, .value = -1, .args = folds, .n_args = 1},
-        {.kind = STEP_LAUNCH, .name = "none", .grid = 2, .value = -1, .args = none, .n_args = 1}};
+    const ProgStep steps[] =
+        {{.kind = STEP_LAUNCH, .name = "folds", .grid = 2, .value = -1, .args = folds, .n_args = 1},
+         {.kind = STEP_LAUNCH, .name = "none", .grid = 2, .value = -1, .args = none, .n_args = 1}};
     Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 2, NULL, 0);
     ProgInput input = IMAGE;
     input.buffer = -1;
@@ -120,14 +116,14 @@ static void strips_of_small_images_follow_their_halo(void **state)
 {
     (void)state;
     const ProgArg ten[] = {{ARG_STRIP, X_TEN, 1}}, hundred[] = {{ARG_STRIP, X_HUNDRED, 1}};
-    const ProgStep steps[] = {
-        {.kind = STEP_LAUNCH, .name = "ten", .grid = 0, .value = -1, .args = ten, .n_args = 1},
-        {.kind = STEP_LAUNCH, .name = "hundred", .grid = 0, .value = -1, .args = hundred, .n_args = 1}};
+    const ProgStep steps[] =
+        {{.kind = STEP_LAUNCH, .name = "ten", .grid = 0, .value = -1, .args = ten, .n_args = 1},
+         {.kind = STEP_LAUNCH, .name = "hundred", .grid = 0, .value = -1, .args = hundred, .n_args = 1}};
     static const struct {
         int size, strip[2];
-    } CASES[] = {{256, {8, 8}},       /* as short as there are */
-                 {1024, {16, 16}},    /* 4 columns of 64 strips: two groups for each of 132 units */
-                 {2048, {32, 63}},    /* four groups, and two */
+    } CASES[] = {{256, {8, 8}},         /* as short as there are */
+                 {1024, {16, 16}},      /* 4 columns of 64 strips: two groups for each of 132 units */
+                 {2048, {32, 63}},      /* four groups, and two */
                  {16384, {111, 1024}}}; /* nine rounds of eight groups, and one */
     for (int i = 0; i < COUNT(CASES); i++) {
         ExecPlan *plan = plan_of(steps, CASES[i].size, SHAPE_BY_DEVICE);
@@ -143,9 +139,9 @@ static void strips_are_whole_turns(void **state)
     (void)state;
     enum { TURN = 16 };
     const ProgArg turns[] = {{ARG_STRIP, TURN, 2}}, rows[] = {{ARG_STRIP, 1, 2}};
-    const ProgStep steps[] = {
-        {.kind = STEP_LAUNCH, .name = "turns", .grid = 0, .value = -1, .args = turns, .n_args = 1},
-        {.kind = STEP_LAUNCH, .name = "rows", .grid = 0, .value = -1, .args = rows, .n_args = 1}};
+    const ProgStep steps[] =
+        {{.kind = STEP_LAUNCH, .name = "turns", .grid = 0, .value = -1, .args = turns, .n_args = 1},
+         {.kind = STEP_LAUNCH, .name = "rows", .grid = 0, .value = -1, .args = rows, .n_args = 1}};
     static const struct {
         int size, row_by_row;
     } CASES[] = {{256, 2}, {1024, 2}, {2048, 4}, {4096, 8}, {16384, 12}};
@@ -174,10 +170,16 @@ static void blocks_need_a_large_image(void **state)
     for (int i = 0; i < COUNT(CASES); i++) {
         const ProgArg args[] = {{ARG_STRIP, CASES[i].halo, 1}, {ARG_PARTIALS, SUM, BLOCK}};
         static const int exprs[] = {X_ONE};
-        const ProgStep steps[] = {
-            {.kind = STEP_LAUNCH, .name = "image", .grid = 0, .value = -1, .args = args, .n_args = 2},
-            {.kind = STEP_PRIMITIVE, .name = "sum", .primitive = "reduce", .grid = 0, .kernel = -1, .value = SUM,
-             .exprs = exprs, .n_exprs = 1}};
+        const ProgStep steps[] =
+            {{.kind = STEP_LAUNCH, .name = "image", .grid = 0, .value = -1, .args = args, .n_args = 2},
+             {.kind = STEP_PRIMITIVE,
+              .name = "sum",
+              .primitive = "reduce",
+              .grid = 0,
+              .kernel = -1,
+              .value = SUM,
+              .exprs = exprs,
+              .n_exprs = 1}};
         ExecPlan *plan = plan_of(steps, CASES[i].size, CASES[i].shape);
         assert_int_equal(plan->steps[0].hands_on, CASES[i].blocks);
         assert_int_equal(plan->steps[0].strip == BLOCK, CASES[i].blocks);

@@ -80,12 +80,23 @@ static const struct Unary {
     double (*get)(double);
     Wide (*want)(Wide);
 } UNARY[] = {
-    {"f64_exp", f64_exp, expl},    {"f64_exp2", f64_exp2, exp2l},    {"f64_log", f64_log, logl},
-    {"f64_log2", f64_log2, log2l}, {"f64_log10", f64_log10, log10l}, {"f64_sin", f64_sin, sinl},
-    {"f64_cos", f64_cos, cosl},    {"f64_tan", f64_tan, tanl},       {"f64_asin", f64_asin, asinl},
-    {"f64_acos", f64_acos, acosl}, {"f64_atan", f64_atan, atanl},    {"f64_sinh", f64_sinh, sinhl},
-    {"f64_cosh", f64_cosh, coshl}, {"f64_tanh", f64_tanh, tanhl},    {"f64_cbrt", f64_cbrt, cbrtl},
-    {"f64_f32_below", f64_f32_below, f32_below}, {"f64_f32_above", f64_f32_above, f32_above},
+    {"f64_exp", f64_exp, expl},
+    {"f64_exp2", f64_exp2, exp2l},
+    {"f64_log", f64_log, logl},
+    {"f64_log2", f64_log2, log2l},
+    {"f64_log10", f64_log10, log10l},
+    {"f64_sin", f64_sin, sinl},
+    {"f64_cos", f64_cos, cosl},
+    {"f64_tan", f64_tan, tanl},
+    {"f64_asin", f64_asin, asinl},
+    {"f64_acos", f64_acos, acosl},
+    {"f64_atan", f64_atan, atanl},
+    {"f64_sinh", f64_sinh, sinhl},
+    {"f64_cosh", f64_cosh, coshl},
+    {"f64_tanh", f64_tanh, tanhl},
+    {"f64_cbrt", f64_cbrt, cbrtl},
+    {"f64_f32_below", f64_f32_below, f32_below},
+    {"f64_f32_above", f64_f32_above, f32_above},
 };
 enum { UNARIES = sizeof UNARY / sizeof *UNARY };
 
@@ -226,8 +237,7 @@ static void quotients_are_floored_exactly(void **state)
         double a = (least + (double)(rest % ((uint64_t)7 << 50))) * b;
         Wide want = wide_floored(a, b);
         if (fabsl(want) < 0x1p53L && (Wide)f64_floored(a, b) != want) {
-            fail_msg("f64_floored(%a, %a) is %a instead of %La", (double)a, (double)b,
-                     (double)f64_floored(a, b), want);
+            fail_msg("f64_floored(%a, %a) is %a instead of %La", (double)a, (double)b, (double)f64_floored(a, b), want);
         }
     }
 }
@@ -308,8 +318,7 @@ static void device_gives_the_same_bits(void **state)
     Device *dev;
     DevProgram *program;
     DevMem *mem[3];
-    if (!dev_open(&(DevOptions){0}, &dev, &err) ||
-        !dev_program(dev, "test_f64_math", text, "", &program, &err) ||
+    if (!dev_open(&(DevOptions){0}, &dev, &err) || !dev_program(dev, "test_f64_math", text, "", &program, &err) ||
         !dev_alloc(dev, bytes, &mem[0], &err) || !dev_alloc(dev, bytes, &mem[1], &err) ||
         !dev_alloc(dev, bytes, &mem[2], &err) || !dev_write(dev, mem[0], 0, a, bytes, &err) ||
         !dev_write(dev, mem[1], 0, b, bytes, &err)) {
@@ -321,16 +330,14 @@ static void device_gives_the_same_bits(void **state)
         DevKernel *kernel;
         DevArg args[] = {dev_mem(mem[0]), dev_mem(mem[1]), dev_mem(mem[2]), dev_int(N)};
         if (!dev_kernel(program, name, &kernel, &err) ||
-            !dev_launch(dev, kernel, args, 4, (size_t[]){N / GROUP, 1, 1}, (size_t[]){GROUP, 1, 1},
-                        name, &err) ||
+            !dev_launch(dev, kernel, args, 4, (size_t[]){N / GROUP, 1, 1}, (size_t[]){GROUP, 1, 1}, name, &err) ||
             !dev_read(dev, mem[2], 0, got, bytes, &err)) {
             fail_msg("%s", err.text);
         }
         for (int i = 0; i < N; i++) {
             double want = on_host(f, a[i], b[i]);
             if (f64_bits(want) != f64_bits(got[i])) {
-                fail_msg("function %d of %a and %a: %a on the device, %a here", f, a[i], b[i],
-                         got[i], want);
+                fail_msg("function %d of %a and %a: %a on the device, %a here", f, a[i], b[i], got[i], want);
             }
         }
     }

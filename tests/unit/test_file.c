@@ -244,8 +244,7 @@ static void test_discard_all(void **state)
         }
         ok = ok && file_commit(temp[1], path[1], fd[1], &err) && access(temp[0], F_OK) == 0;
         file_discard_all();
-        ok = ok && !file_temp(path[3], temp[3], sizeof temp[3], &fd[3], &err) &&
-             err.code == CODE_INTERRUPTED;
+        ok = ok && !file_temp(path[3], temp[3], sizeof temp[3], &fd[3], &err) && err.code == CODE_INTERRUPTED;
         _exit(ok ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -298,8 +297,10 @@ static void test_limits(void **state)
     static const struct {
         int error;
         const char *text;
-    } rows[] = {{ENOSPC, "the disk is full"}, {EACCES, "permission denied"},
-                {EROFS, "read-only"},         {EDQUOT, "quota"},
+    } rows[] = {{ENOSPC, "the disk is full"},
+                {EACCES, "permission denied"},
+                {EROFS, "read-only"},
+                {EDQUOT, "quota"},
                 {EIO, "put/output error"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         err_clear(&err);
@@ -314,13 +315,11 @@ static void *write_many(void *arg)
 {
     char path[512];
     Err err = {0};
-    snprintf(path, sizeof path, "%sthread-%d", (const char *)((void **)arg)[0],
-             *(int *)((void **)arg)[1]);
+    snprintf(path, sizeof path, "%sthread-%d", (const char *)((void **)arg)[0], *(int *)((void **)arg)[1]);
     for (int i = 0; i < 20; i++) {
         char temp[600];
         int fd;
-        if (!file_write(path, path, strlen(path), &err) ||
-            !file_temp(path, temp, sizeof temp, &fd, &err)) {
+        if (!file_write(path, path, strlen(path), &err) || !file_temp(path, temp, sizeof temp, &fd, &err)) {
             return NULL;
         }
         file_discard(temp, fd);
@@ -399,12 +398,9 @@ static void test_sweep(void **state)
         const char *name; /* with the number of a process; where: that of this machine */
         bool here, dead, old, swept;
     } rows[] = {
-        {".x.pipec-%s-%ld-abcdef", true, true, false, true},
-        {".x.pipec-%s-%ld-abcdef", true, false, true, false},
-        {".x.pipec-%s-%ld-abcdef", false, true, false, false},
-        {".x.pipec-%s-%ld-abcdef", false, true, true, true},
-        {".x.pipec-%s-%ld-abcdefg", true, true, true, false},
-        {"x.pipec-%s-%ld-abcdef", true, true, true, false},
+        {".x.pipec-%s-%ld-abcdef", true, true, false, true},   {".x.pipec-%s-%ld-abcdef", true, false, true, false},
+        {".x.pipec-%s-%ld-abcdef", false, true, false, false}, {".x.pipec-%s-%ld-abcdef", false, true, true, true},
+        {".x.pipec-%s-%ld-abcdefg", true, true, true, false},  {"x.pipec-%s-%ld-abcdef", true, true, true, false},
         {".x.pipec-%s%ld-abcdef", true, true, true, false},
     };
     char temp[600], where[9], name[64];
@@ -441,11 +437,18 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),       cmocka_unit_test(test_read_pipe),
-        cmocka_unit_test(test_read_text), cmocka_unit_test(test_folders),    cmocka_unit_test(test_commit_and_discard),
-        cmocka_unit_test(test_long_names), cmocka_unit_test(test_discard_all),
-        cmocka_unit_test(test_too_many),   cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_kill), cmocka_unit_test(test_sweep),
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_read_pipe),
+        cmocka_unit_test(test_read_text),
+        cmocka_unit_test(test_folders),
+        cmocka_unit_test(test_commit_and_discard),
+        cmocka_unit_test(test_long_names),
+        cmocka_unit_test(test_discard_all),
+        cmocka_unit_test(test_too_many),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_kill),
+        cmocka_unit_test(test_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

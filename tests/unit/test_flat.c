@@ -75,7 +75,8 @@ static void evaluate(const char *text, const IrEvalInput *image, BothResult *out
 
 /* The first outputs are the value, those behind them 0. */
 static const char FLAT_TEXT[] =
-    "output a = gaussian(image, 2)\noutput b = gaussian(image, 5, border = reflect)\noutput c = gaussian(image, [0.7, 3])\n"
+    "output a = gaussian(image, 2)\noutput b = gaussian(image, 5, border = reflect)\noutput c = gaussian(image, [0.7, "
+    "3])\n"
     "output d = unsharp(image, 2, 3)\noutput e = gaussian_derivative(image, 1.3, 0)\noutput f = mean_filter(image, 2)\n"
     "output g = rotate(image, 30, border = nearest)\noutput h = scale(image, 1.7)\n"
     "output i = mean_filter(image, 8)\noutput k = niblack(image, 8)\n"
@@ -90,17 +91,24 @@ static void flat_areas_stay(void **state)
         double value;
         Elem elem;
         const char *input;
-    } AREAS[] = {{100, ELEM_U8, "input image[y, x]\n"},       {255, ELEM_U8, "input image[y, x]\n"},
-                 {3, ELEM_U8, "input image[y, x]: u8\n"},     {4095, ELEM_U16, "input image[y, x]\n"},
-                 {65535, ELEM_U16, "input image[y, x]\n"},    {0.1f, ELEM_F32, "input image[y, x]\n"},
-                 {65535, ELEM_U16, "input v[y, x]\nimage = f64(v)\n"}, {0.1f, ELEM_F32, "input v[y, x]\nimage = f64(v)\n"}};
+    } AREAS[] = {{100, ELEM_U8, "input image[y, x]\n"},
+                 {255, ELEM_U8, "input image[y, x]\n"},
+                 {3, ELEM_U8, "input image[y, x]: u8\n"},
+                 {4095, ELEM_U16, "input image[y, x]\n"},
+                 {65535, ELEM_U16, "input image[y, x]\n"},
+                 {0.1f, ELEM_F32, "input image[y, x]\n"},
+                 {65535, ELEM_U16, "input v[y, x]\nimage = f64(v)\n"},
+                 {0.1f, ELEM_F32, "input v[y, x]\nimage = f64(v)\n"}};
     enum { W = 13, H = 9 };
     for (size_t k = 0; k < sizeof AREAS / sizeof *AREAS; k++) {
         double pixels[W * H];
         for (int i = 0; i < W * H; i++) {
             pixels[i] = AREAS[k].value;
         }
-        const IrEvalInput image = {.extent = {W, H, 1, 1}, .elem = AREAS[k].elem, .pixelsize = {1, 1, 1}, .pixels = pixels};
+        const IrEvalInput image = {.extent = {W, H, 1, 1},
+                                   .elem = AREAS[k].elem,
+                                   .pixelsize = {1, 1, 1},
+                                   .pixels = pixels};
         char text[2000];
         snprintf(text, sizeof text, "%s%s", AREAS[k].input, FLAT_TEXT);
         BothResult got = {0};
@@ -165,8 +173,10 @@ static void values_are_those_of_sums(void **state)
     enum { W = 300, R = 20 };
     IrEvalInput image = both_image(W, 1, 1, 1, ELEM_U16, 3, BOTH_NOISE);
     BothResult got = {0};
-    evaluate("input image[y, x]\noutput a = gaussian(image, [0, 5])\noutput b = gaussian_derivative(image, [1, 5], [0, 1])\n"
-             "output c = gaussian_derivative(image, [1, 5], [0, 2])\n", &image, &got);
+    evaluate(
+        "input image[y, x]\noutput a = gaussian(image, [0, 5])\noutput b = gaussian_derivative(image, [1, 5], [0, 1])\n"
+        "output c = gaussian_derivative(image, [1, 5], [0, 2])\n",
+        &image, &got);
     double all = 0;
     for (int i = -R; i <= R; i++) {
         all += exp(-0.02 * i * i);
@@ -197,9 +207,9 @@ static void normalized_is_within_0_and_1(void **state)
     (void)state;
     static const struct {
         double odd, others, odd_becomes, others_become[2]; /* by the ends, by percentiles */
-    } IMAGES[] = {{7, 7, 1, {1, 1}},         {0, 0, 0, {0, 0}},        {0.5, 0.5, 0.5, {0.5, 0.5}},
-                  {-3, -3, 0, {0, 0}},       {500, 0, 1, {0, 0}},      {3, 65535, 0, {1, 1}},
-                  {NAN, 7, NAN, {1, 1}},     {INFINITY, 2, 1, {0, 1}}, {-INFINITY, 0.25, 0, {1, 0.25}}};
+    } IMAGES[] = {{7, 7, 1, {1, 1}},     {0, 0, 0, {0, 0}},        {0.5, 0.5, 0.5, {0.5, 0.5}},
+                  {-3, -3, 0, {0, 0}},   {500, 0, 1, {0, 0}},      {3, 65535, 0, {1, 1}},
+                  {NAN, 7, NAN, {1, 1}}, {INFINITY, 2, 1, {0, 1}}, {-INFINITY, 0.25, 0, {1, 0.25}}};
     static const char *const TEXTS[] = {"input image[y, x]\noutput a = normalize(image)\n",
                                         "input image[y, x]\noutput a = normalize(image, 1, 99)\n"};
     enum { N = 401 };

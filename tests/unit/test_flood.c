@@ -32,13 +32,13 @@ static void check_watershed(RefShape s, int kind, int connectivity, int mode)
     RefFlood how = {connectivity, line, raster};
     uint32_t largest = ref_watershed(image, wide, mask, s, how, expected);
     ShapeJob job = {.primitive = "watershed",
-               .s = s,
-               .elem = {ELEM_F32, mode & 4 ? ELEM_U16 : ELEM_U32, ELEM_BOOL},
-               .pixels = {image, mode & 4 ? (const void *)markers : wide, mask},
-               .stored = true,
-               .arg = {connectivity, line, raster},
-               .count = -1,
-               .out = ELEM_U32};
+                    .s = s,
+                    .elem = {ELEM_F32, mode & 4 ? ELEM_U16 : ELEM_U32, ELEM_BOOL},
+                    .pixels = {image, mode & 4 ? (const void *)markers : wide, mask},
+                    .stored = true,
+                    .arg = {connectivity, line, raster},
+                    .count = -1,
+                    .out = ELEM_U32};
     assert_true(shape_check(&job, "greys", expected) == largest);
     assert_true(largest == shape_largest(expected, n));
     free(image);
@@ -80,13 +80,13 @@ static void check_row(const Row *row, bool raster)
         mask[x] = row->mask[x] == '.';
     }
     ShapeJob job = {.primitive = "watershed",
-               .s = s,
-               .elem = {ELEM_F32, ELEM_U8, ELEM_BOOL},
-               .pixels = {image, markers, mask},
-               .stored = true,
-               .arg = {1, row->line, raster},
-               .count = -1,
-               .out = ELEM_U32};
+                    .s = s,
+                    .elem = {ELEM_F32, ELEM_U8, ELEM_BOOL},
+                    .pixels = {image, markers, mask},
+                    .stored = true,
+                    .arg = {1, row->line, raster},
+                    .count = -1,
+                    .out = ELEM_U32};
     Err err = {0};
     DevArg args[4] = {{0}};
     uint32_t labels[LONGEST] = {0};
@@ -147,14 +147,14 @@ static void a_flood_can_be_stopped(void **state)
     uint8_t *markers = zeroed(ref_pixels(s));
     markers[0] = 1;
     ShapeJob job = {.primitive = "watershed",
-               .s = s,
-               .elem = {ELEM_F32, ELEM_U8},
-               .pixels = {image, markers},
-               .stored = true,
-               .arg = {1},
-               .count = -1,
-               .shape = 1,
-               .out = ELEM_U32};
+                    .s = s,
+                    .elem = {ELEM_F32, ELEM_U8},
+                    .pixels = {image, markers},
+                    .stored = true,
+                    .arg = {1},
+                    .count = -1,
+                    .shape = 1,
+                    .out = ELEM_U32};
     Err err = {0};
     DevArg args[4] = {{0}};
     PrimCall call = shape_call(&job, NULL, 0, args, &err);

@@ -14,7 +14,8 @@
 #include <cmocka.h>
 
 /* The file that `text` is; its source is called alike everywhere, so that trees compare. */
-static AstFile *parse(Arena *arena, const char *text, int *errors) {
+static AstFile *parse(Arena *arena, const char *text, int *errors)
+{
     Source *source = arena_new(arena, Source);
     *source = (Source){"test.pipe", arena_strdup(arena, text)};
     Diags diags;
@@ -24,7 +25,8 @@ static AstFile *parse(Arena *arena, const char *text, int *errors) {
     return file;
 }
 
-static const char *tree_of(Arena *arena, const char *text) {
+static const char *tree_of(Arena *arena, const char *text)
+{
     int errors;
     Str out;
     str_init(&out, arena);
@@ -32,7 +34,8 @@ static const char *tree_of(Arena *arena, const char *text) {
     return out.at;
 }
 
-static const char *format(Arena *arena, const char *text) {
+static const char *format(Arena *arena, const char *text)
+{
     int errors;
     Str out;
     str_init(&out, arena);
@@ -40,7 +43,8 @@ static const char *format(Arena *arena, const char *text) {
     return out.at;
 }
 
-static bool is_correct(const char *text) {
+static bool is_correct(const char *text)
+{
     Arena arena;
     arena_init(&arena);
     int errors;
@@ -49,7 +53,8 @@ static bool is_correct(const char *text) {
     return errors == 0;
 }
 
-static void check_stable(const char *text) {
+static void check_stable(const char *text)
+{
     Arena arena;
     arena_init(&arena);
     const char *once = format(&arena, text);
@@ -58,7 +63,8 @@ static void check_stable(const char *text) {
     arena_free(&arena);
 }
 
-static void check(const char *text, const char *want) {
+static void check(const char *text, const char *want)
+{
     Arena arena;
     arena_init(&arena);
     assert_true(is_correct(text));
@@ -95,8 +101,7 @@ static const struct {
     {"x = f(\n  a,\n  g(\n b)\n)", "x = f(\n    a,\n    g(\n        b)\n)\n"},
     {"x=a+\n b", "x = a +\n    b\n"},
     {"x=(a\n -b)", "x = (a\n    - b)\n"},
-    {"repeat until a is stable,\nat most 3{a=b}",
-     "repeat until a is stable,\n    at most 3 { a = b }\n"},
+    {"repeat until a is stable,\nat most 3{a=b}", "repeat until a is stable,\n    at most 3 { a = b }\n"},
     /* Blocks. */
     {"repeat 3{a=b}", "repeat 3 { a = b }\n"},
     {"repeat 3{}", "repeat 3 { }\n"},
@@ -110,8 +115,7 @@ static const struct {
      "fn f(v) {\n  for i in 0 .. 3 { while (v) { v = 1 } }\n  return (v)\n}\n"},
     /* Comments. */
     {"#a\n  # b\nx=1#c\n", "#a\n# b\nx = 1  #c\n"},
-    {"x=1 # a\nlonger=2 # b\ny=3\nz=4 # c\n",
-     "x = 1       # a\nlonger = 2  # b\ny = 3\nz = 4  # c\n"},
+    {"x=1 # a\nlonger=2 # b\ny=3\nz=4 # c\n", "x = 1       # a\nlonger = 2  # b\ny = 3\nz = 4  # c\n"},
     {"x=1 # a\n\nlonger=2 # b\n", "x = 1  # a\n\nlonger = 2  # b\n"},
     {"x=\"\xC3\xA4\" # a\nyy=\"b\" # b\n", "x = \"\xC3\xA4\"   # a\nyy = \"b\"  # b\n"},
     {"x=f(a,# one\n# two\nb)# three\n", "x = f(a,  # one\n    # two\n    b)  # three\n"},
@@ -122,14 +126,16 @@ static const struct {
      "fn f(v) {\n  if v {\n    return 1\n  }\n  #a\n  else {\n    return 2\n  }\n}\n"},
 };
 
-static void formatting_is_as_wanted(void **state) {
+static void formatting_is_as_wanted(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         check(cases[i].text, cases[i].want);
     }
 }
 
-static void samples_are_stable(void **state) {
+static void samples_are_stable(void **state)
+{
     (void)state;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
         assert_true(is_correct(pipe_samples[i].text));
@@ -137,7 +143,8 @@ static void samples_are_stable(void **state) {
     }
 }
 
-static void files_with_mistakes_are_left_alone(void **state) {
+static void files_with_mistakes_are_left_alone(void **state)
+{
     (void)state;
     const char *text = "x=1\ny  = f(a\nz=3";
     Arena arena;
@@ -147,7 +154,8 @@ static void files_with_mistakes_are_left_alone(void **state) {
 }
 
 /* A byte less or one more often leaves a correct file with odd blanks, lines and comments. */
-static void what_is_left_of_samples_is_stable(void **state) {
+static void what_is_left_of_samples_is_stable(void **state)
+{
     (void)state;
     int correct = 0;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
@@ -170,7 +178,8 @@ static void what_is_left_of_samples_is_stable(void **state) {
 }
 
 /* Line ends, blanks and comments strewn into the samples where the grammar may allow them. */
-static void strewn_samples_are_stable(void **state) {
+static void strewn_samples_are_stable(void **state)
+{
     (void)state;
     static const char *const strewn[] = {"\n", "\n\n\n", " ", "# c\n", "  # d\n\n", "\t"};
     int correct = 0;
@@ -233,7 +242,8 @@ static const char *const expressions[] = {
     "1e-06 + 0.1 + 1e+300 + 123456789012 + 0.30000000000000004 + 2.0",
 };
 
-static void expressions_read_back(void **state) {
+static void expressions_read_back(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         Arena arena;
@@ -252,7 +262,8 @@ static void expressions_read_back(void **state) {
     }
 }
 
-static void expressions_are_written_plainly(void **state) {
+static void expressions_are_written_plainly(void **state)
+{
     (void)state;
     static const struct {
         const char *text, *want;
@@ -278,46 +289,47 @@ static void expressions_are_written_plainly(void **state) {
     }
 }
 
-static void trees_are_printed_a_node_a_line(void **state) {
+static void trees_are_printed_a_node_a_line(void **state)
+{
     (void)state;
     Arena arena;
     arena_init(&arena);
-    assert_string_equal(
-        tree_of(&arena, "input a[y, x] : u16\n"
-                        "param s = 2 um in 0 .. 9 \"help\"\n"
-                        "fn f(v : i32, w = 3) : bool { if v < w { return true } else { v = 1 } }\n"
-                        "output o = sum(a[dx = i] for i in -1 .. 1 where i, q = 3) as png\n"),
-        "test.pipe\n"
-        "  input a [y, x] : u16\n"
-        "  param s \"help\"\n"
-        "    number 2 um\n"
-        "    from number 0\n"
-        "    to number 9\n"
-        "  fn f (v : i32, w = 3) : bool\n"
-        "    if\n"
-        "      binary <\n"
-        "        name v\n"
-        "        name w\n"
-        "      return\n"
-        "        bool true\n"
-        "    else\n"
-        "      assign v\n"
-        "        number 1\n"
-        "  output o as \"png\"\n"
-        "    over sum\n"
-        "      index\n"
-        "        name a\n"
-        "        dx = name i\n"
-        "      for i\n"
-        "        unary -\n"
-        "          number 1\n"
-        "        number 1\n"
-        "      where name i\n"
-        "      q = number 3\n");
+    assert_string_equal(tree_of(&arena, "input a[y, x] : u16\n"
+                                        "param s = 2 um in 0 .. 9 \"help\"\n"
+                                        "fn f(v : i32, w = 3) : bool { if v < w { return true } else { v = 1 } }\n"
+                                        "output o = sum(a[dx = i] for i in -1 .. 1 where i, q = 3) as png\n"),
+                        "test.pipe\n"
+                        "  input a [y, x] : u16\n"
+                        "  param s \"help\"\n"
+                        "    number 2 um\n"
+                        "    from number 0\n"
+                        "    to number 9\n"
+                        "  fn f (v : i32, w = 3) : bool\n"
+                        "    if\n"
+                        "      binary <\n"
+                        "        name v\n"
+                        "        name w\n"
+                        "      return\n"
+                        "        bool true\n"
+                        "    else\n"
+                        "      assign v\n"
+                        "        number 1\n"
+                        "  output o as \"png\"\n"
+                        "    over sum\n"
+                        "      index\n"
+                        "        name a\n"
+                        "        dx = name i\n"
+                        "      for i\n"
+                        "        unary -\n"
+                        "          number 1\n"
+                        "        number 1\n"
+                        "      where name i\n"
+                        "      q = number 3\n");
     arena_free(&arena);
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formatting_is_as_wanted),
         cmocka_unit_test(samples_are_stable),

@@ -40,9 +40,8 @@ static void check(const char *text, const int size[4], Elem elem, int kind, Plan
     PassContext cx = {.fuse = plan.fuse, .verify = true};
     char why[400];
     if (!both_run(g, &cx, &in, device, why, sizeof why)) {
-        fail_msg("%d x %d x %d, %s of %s, fuse %d, parts of %d, shape %d: %s\n%s", size[0], size[1],
-                 size[2], BOTH_KIND_NAMES[kind], elem_name(elem), (int)plan.fuse, plan.part_rows,
-                 plan.shape, why, text);
+        fail_msg("%d x %d x %d, %s of %s, fuse %d, parts of %d, shape %d: %s\n%s", size[0], size[1], size[2],
+                 BOTH_KIND_NAMES[kind], elem_name(elem), (int)plan.fuse, plan.part_rows, plan.shape, why, text);
     }
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
@@ -91,11 +90,11 @@ static void reductions_are_taken_on_the_way(void **state)
         {"input image[z, y, x]\nb = gaussian(image, 1)\noutput n = b - min(b)\n", 1, 0},
         {"input image[y, x, c]\nb = gaussian(image, 1)\noutput n = b - min(b)\n", 1, 0},
         {"input image[y, x]\nv = image\nrepeat 3 {\n b = gaussian(v, 1)\n v = b / (max(b) + 1)\n}\n"
-         "output v\n", 1, 0},
+         "output v\n",
+         1, 0},
         /* In the order of blocks. */
         {"input image[y, x] : f32\nb = gaussian(image, 1)\noutput n = b - mean(b)\n", 1, 64},
-        {"input image[y, x]\nb = gaussian(image, 2)\noutput n = (b - mean(b)) / std(b) + max(b)\n",
-         1, 64},
+        {"input image[y, x]\nb = gaussian(image, 2)\noutput n = (b - mean(b)) / std(b) + max(b)\n", 1, 64},
         {"input image[z, y, x]\nb = sobel(image)\noutput n = b - mean(b)\n", 0, 0},
         {"input image[y, x]\noutput e = u16(sobel(image))\noutput a = std(e)\n", 1, 64},
         /* Not: of a wide blur, which strips of 64 rows would compute twice; of some pixels only; of
@@ -144,14 +143,16 @@ static void readers_of_one_image_share_a_kernel(void **state)
         {"input image[z, y, x]\noutput a = image * 2\noutput b = image + z_of(image)\n", 1},
         /* A diamond whose ends are outputs: what both read is never stored, */
         {"input image[y, x]\ng = gaussian(image, 0.5)\noutput a = gaussian(image, 1) - g\n"
-         "output b = g * x_of(image) + exp(g)\n", 1},
+         "output b = g * x_of(image) + exp(g)\n",
+         1},
         /* unless one of them reads it at other pixels than it is computed on. */
         {"input image[y, x]\ng = gaussian(image, 1)\noutput a = sobel(g)\noutput b = g * 2\n", 3},
         /* What comes between them takes part, or stands behind. */
         {"input image[y, x]\noutput a = image * 2\noutput m = max(sobel(a))\noutput b = image + 1\n", 2},
         {"input image[y, x]\noutput a = image * 2\nm = mean(a)\noutput b = image / m\n", 2},
         {"input image[y, x]\noutput a = image * 2\nv = image\nrepeat 2 {\n v = gaussian(v, 1) + a\n}\n"
-         "output v\noutput b = image + 1\n", 3},
+         "output v\noutput b = image + 1\n",
+         3},
         /* Too many rows stay open. */
         {"input image[y, x]\noutput a = gaussian(image, 4)\noutput b = gaussian(image, 5)\n", 2},
         /* Other grids, other images. */
@@ -176,7 +177,8 @@ static void stages_that_met_are_stored_no_more(void **state)
     IrGraph *g;
     const IrSchedule *s = schedule_of("input image[y, x]\ng = gaussian(image, 0.5)\n"
                                       "output a = gaussian(image, 1) - g\n"
-                                      "output b = g * x_of(image) + exp(g)\n", &g);
+                                      "output b = g * x_of(image) + exp(g)\n",
+                                      &g);
     int stored = 0;
     for (int i = 1; i < g->nodes.n; i++) {
         stored += !g->nodes.at[i].dead && g->nodes.at[i].op == IR_MAP && s->stored[i];
@@ -187,12 +189,9 @@ static void stages_that_met_are_stored_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup,
-                                        arena_teardown),
-        cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup,
-                                        arena_teardown),
-        cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup,
-                                        arena_teardown),
+        cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests_name("fusion", tests, open_device, close_device);
 }

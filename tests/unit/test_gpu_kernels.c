@@ -28,14 +28,13 @@ static void check(const char *text, Extent e, Elem elem, int kind, int part_rows
     PassContext cx = {.fuse = FUSE_ALL, .verify = true};
     char why[400];
     if (!both_run(g, &cx, &in, device, why, sizeof why)) {
-        fail_msg("%s\n%d x %d x %d of %s, parts of %d: %s", text, e.w, e.h, e.d, elem_name(elem),
-                 part_rows, why);
+        fail_msg("%s\n%d x %d x %d of %s, parts of %d: %s", text, e.w, e.h, e.d, elem_name(elem), part_rows, why);
     }
     free((void *)(uintptr_t)in.inputs[0].pixels);
 }
 
-static const Extent SIZES[] = {{1, 1, 1},   {1, 40, 1},  {70, 3, 1},   {31, 17, 1},
-                               {33, 9, 1},  {256, 19, 1}, {259, 150, 1}, {600, 60, 1}};
+static const Extent SIZES[] = {{1, 1, 1},  {1, 40, 1},   {70, 3, 1},    {31, 17, 1},
+                               {33, 9, 1}, {256, 19, 1}, {259, 150, 1}, {600, 60, 1}};
 
 /* Every size, in one piece and in parts. */
 static void check_sizes(const char *text, Elem elem, int kind)
@@ -53,10 +52,10 @@ static void windows_are_ranked_bit_by_bit(void **state)
 {
     (void)state;
     for (int b = 0; b < 4; b++) {
-        const char *text = arena_printf(
-            &arena, "input image[y, x]\noutput a = u8(median(image[dx = i, dy = j, border = %s]\n"
-                    "for j in -2 .. 2, i in -2 .. 2 where i * i + j * j <= 4))\n",
-            BORDERS[b]);
+        const char *text = arena_printf(&arena,
+                                        "input image[y, x]\noutput a = u8(median(image[dx = i, dy = j, border = %s]\n"
+                                        "for j in -2 .. 2, i in -2 .. 2 where i * i + j * j <= 4))\n",
+                                        BORDERS[b]);
         check_sizes(text, b % 2 ? ELEM_U16 : ELEM_U8, BOTH_NOISE);
     }
 }
@@ -77,7 +76,8 @@ static void windows_of_all_kinds(void **state)
         "input image[y, x]\nparam r = 2\noutput a = image * x_of(image) - median_filter(image, r) / mean(image)\n",
         "input image[z, y, x]\noutput a = median(image[dx = i, dy = j] for j in -1 .. 1, i in -1 .. 1) + z_of(image)\n",
         "input image[z, y, x]\noutput a = median_filter(image, 1)\n",
-        "input image[y, x]\noutput a = median(image[dx = i, dy = j, border = constant(7)] for j in -1 .. 1, i in -1 .. 1)\n",
+        "input image[y, x]\noutput a = median(image[dx = i, dy = j, border = constant(7)] for j in -1 .. 1, i in -1 .. "
+        "1)\n",
     };
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         Extent e = {100, 60, i == 8 || i == 9 ? 3 : 1};
@@ -93,15 +93,15 @@ static void rows_are_carried(void **state)
     (void)state;
     static const char *const BOXES[] = {"nearest", "reflect", "mirror", "wrap", "constant(3)"};
     for (int b = 0; b < 5; b++) {
-        const char *text = arena_printf(
-            &arena,
-            "input image[y, x]\n"
-            "gx = image[dx = 1, border = %s] - image[dx = -1, border = %s]\n"
-            "gy = image[dy = 1, border = %s] - image[dy = -1, border = %s]\n"
-            "fn box3(v) = sum(v[dy = j, dx = i, border = %s] for j in -1 .. 1, i in -1 .. 1)\n"
-            "xy = box3(gx * gy)\n"
-            "output corners = box3(gx * gx) * box3(gy * gy) - xy * xy\n",
-            BOXES[b], BOXES[b], BOXES[b], BOXES[b], BOXES[b]);
+        const char *text =
+            arena_printf(&arena,
+                         "input image[y, x]\n"
+                         "gx = image[dx = 1, border = %s] - image[dx = -1, border = %s]\n"
+                         "gy = image[dy = 1, border = %s] - image[dy = -1, border = %s]\n"
+                         "fn box3(v) = sum(v[dy = j, dx = i, border = %s] for j in -1 .. 1, i in -1 .. 1)\n"
+                         "xy = box3(gx * gy)\n"
+                         "output corners = box3(gx * gx) * box3(gy * gy) - xy * xy\n",
+                         BOXES[b], BOXES[b], BOXES[b], BOXES[b], BOXES[b]);
         check_sizes(text, b % 2 ? ELEM_U8 : ELEM_F32, BOTH_NOISE);
     }
 }
@@ -140,8 +140,7 @@ static void rows_of_all_kinds_are_carried(void **state)
 static void finished_sums_wait(void **state)
 {
     (void)state;
-    check_sizes("input image[y, x]\noutput a = gaussian(image, 1) - gaussian(image, 2)\n", ELEM_F32,
-                BOTH_SPECIAL);
+    check_sizes("input image[y, x]\noutput a = gaussian(image, 1) - gaussian(image, 2)\n", ELEM_F32, BOTH_SPECIAL);
     static const char *const TEXTS[] = {
         "input image[y, x]\noutput a = gaussian(image, 1.5, border = wrap) - gaussian(image, 1, border = reflect)\n",
         "input image[y, x]\noutput a = gaussian(image, 0.7) - gaussian(image, 3) * gaussian(image, 1.2)\n",
@@ -160,12 +159,12 @@ static void finished_sums_wait(void **state)
 static void long_blends(void **state)
 {
     (void)state;
-    static const char TEXT[] =
-        "input image[y, x]\nparam s = 12 in 0 .. 14\n"
-        "output a = gaussian(image, [0, 10.1], border = reflect)\noutput b = gaussian(image, [9.6, 0], border = constant(3))\n"
-        "output c = gaussian(image, s)\noutput d = gaussian(f64(image), [0, 9.6])\n"
-        "output e = blend(exp(-i / 50) * image[dx = i, border = wrap] for i in 0 .. 300)\n"
-        "output f = blend(exp(j / 50) * image[dy = j] for j in -90 .. -2)\n";
+    static const char TEXT[] = "input image[y, x]\nparam s = 12 in 0 .. 14\n"
+                               "output a = gaussian(image, [0, 10.1], border = reflect)\noutput b = gaussian(image, "
+                               "[9.6, 0], border = constant(3))\n"
+                               "output c = gaussian(image, s)\noutput d = gaussian(f64(image), [0, 9.6])\n"
+                               "output e = blend(exp(-i / 50) * image[dx = i, border = wrap] for i in 0 .. 300)\n"
+                               "output f = blend(exp(j / 50) * image[dy = j] for j in -90 .. -2)\n";
     static const char VOLUME[] = "input image[z, y, x]\noutput a = gaussian(image, [9.5, 0, 0])\n";
     check(TEXT, SIZES[6], ELEM_U16, BOTH_NOISE, 0);
     check(TEXT, SIZES[6], ELEM_F32, BOTH_SPECIAL, 32);

@@ -80,13 +80,8 @@ static int op(Bench *b, const char *name, int x, int y, int z)
 
 static int fold(Bench *b, int kind, int body, int lo, int hi, int variable, int where)
 {
-    return add(b, (HostNode){.op = HOST_FOLD,
-                             .d = (uint8_t)kind,
-                             .a = body,
-                             .b = lo,
-                             .c = hi,
-                             .e = where,
-                             .num = variable});
+    return add(
+        b, (HostNode){.op = HOST_FOLD, .d = (uint8_t)kind, .a = body, .b = lo, .c = hi, .e = where, .num = variable});
 }
 
 static double eval(Bench *b, int expr)
@@ -177,8 +172,8 @@ static void folds_combine(void **state)
     static const struct {
         int kind;
         double all, odd;
-    } wants[] = {{HOST_SUM, 15, 9}, {HOST_PROD, 120, 15}, {HOST_MIN, 1, 1},  {HOST_MAX, 5, 5},
-                 {HOST_ANY, 1, 1},  {HOST_ALL, 1, 1}};
+    } wants[] = {{HOST_SUM, 15, 9}, {HOST_PROD, 120, 15}, {HOST_MIN, 1, 1},
+                 {HOST_MAX, 5, 5},  {HOST_ANY, 1, 1},     {HOST_ALL, 1, 1}};
     for (size_t k = 0; k < sizeof wants / sizeof *wants; k++) {
         assert_float_equal(eval(b, fold(b, wants[k].kind, i, one, five, 7, -1)), wants[k].all, 0);
         assert_float_equal(eval(b, fold(b, wants[k].kind, i, one, five, 7, odd)), wants[k].odd, 0);
@@ -190,8 +185,7 @@ static void empty_folds_have_neutral_values(void **state)
     Bench *b = *state;
     int i = index_of(b, 7), one = number(b, 1), zero = number(b, 0);
     static const double wants[] = {
-        [HOST_SUM] = 0, [HOST_PROD] = 1, [HOST_MIN] = INFINITY, [HOST_MAX] = -INFINITY,
-        [HOST_ANY] = 0, [HOST_ALL] = 1};
+        [HOST_SUM] = 0, [HOST_PROD] = 1, [HOST_MIN] = INFINITY, [HOST_MAX] = -INFINITY, [HOST_ANY] = 0, [HOST_ALL] = 1};
     for (int kind = HOST_SUM; kind <= HOST_ALL; kind++) {
         assert_true(eval(b, fold(b, kind, i, one, zero, 7, -1)) == wants[kind]);
     }
@@ -201,8 +195,7 @@ static void ranges_are_rounded_inwards(void **state)
 {
     Bench *b = *state;
     int i = index_of(b, 7);
-    assert_float_equal(
-        eval(b, fold(b, HOST_SUM, number(b, 1), number(b, -2.5), number(b, 2.5), 7, -1)), 5, 0);
+    assert_float_equal(eval(b, fold(b, HOST_SUM, number(b, 1), number(b, -2.5), number(b, 2.5), 7, -1)), 5, 0);
     assert_float_equal(eval(b, fold(b, HOST_SUM, i, number(b, 0.5), number(b, 2.9), 7, -1)), 3, 0);
 }
 
@@ -342,8 +335,7 @@ static void normalised_weights_take_one_sum(void **state)
     int up = op(b, "exp", op(b, "div", op(b, "mul", i, i, 0), eight, 0), 0, 0);
     int each = op(b, "exp", op(b, "div", op(b, "mul", j, j, 0), eight, 0), 0, 0);
     int all = fold(b, HOST_SUM, each, lo, hi, 2, -1);
-    const ProgDefine list[] = {
-        {DEF_TABLE, "W", op(b, "div", up, all, 0), 1, {1, 0}, {lo, -1}, {hi, -1}, ELEM_F32}};
+    const ProgDefine list[] = {{DEF_TABLE, "W", op(b, "div", up, all, 0), 1, {1, 0}, {lo, -1}, {hi, -1}, ELEM_F32}};
     char *text = defines(b, list, 1);
     assert_int_equal(b->err.code, CODE_OK);
     char want[32];
@@ -364,7 +356,9 @@ static void bad_defines_are_refused(void **state)
     const ProgDefine odd = {DEF_TABLE, "NO_RANGE", i, 1, {1, 0}, {-1, -1}, {-1, -1}, ELEM_F32};
     const ProgDefine type = {.kind = DEF_TYPE, .name = "NO_INPUT", .expr = 5};
     const ProgDefine wide = {DEF_TABLE, "WIDE_TABLE", i, 1, {1, 0}, {lo, -1}, {number(b, CONSTANTS / 4), -1}, ELEM_F32};
-    const ProgDefine endless = {.kind = DEF_INT, .name = "LAST", .expr = number(b, 2147483647)}; /* i <= LAST always holds */
+    const ProgDefine endless = {.kind = DEF_INT,
+                                .name = "LAST",
+                                .expr = number(b, 2147483647)}; /* i <= LAST always holds */
     const ProgDefine *const list[] = {&large, &odd, &type, &endless, &wide};
     static const char *const says[] = {"table", "range", "no input 5", "fits", "800004 bytes"};
     for (int k = 0; k < 5; k++) {

@@ -27,23 +27,35 @@ static uint32_t label_at(int kind, int x, int y, int z, RefShape s)
     int dx = 2 * x - s.w + 1, dy = 2 * y - s.h + 1, dz = 2 * z - s.d + 1;
     double far = sqrt(dx * dx + dy * dy + dz * dz), least = fmin(fmin(s.w, s.h), s.d);
     switch (kind) {
-    case BALL: return far < least;
-    case SHELL: return far < least && far > least - 3;
-    case FILLED: return 1;
-    case PLATE: return z == s.d / 2 && dx * dx + dy * dy < s.w * s.w;
-    case TILTED: return x + y - 2 * z == 3;
-    case SHEET: return y == s.h / 3 && (x + z) % 3 != 0;
-    case ROD: return y == s.h / 2 && z == s.d - 1;
-    case SLANTED: return x == z && y == z;
-    case CROSS: return (x == s.w / 2) + (y == s.h / 2) + (z == s.d / 2) >= 2;
-    case DUST: return below(60) == 0;
-    case CORNERS: return x % (s.w - 1) == 0 && y % (s.h - 1) == 0 && z % (s.d - 1) == 0;
+    case BALL:
+        return far < least;
+    case SHELL:
+        return far < least && far > least - 3;
+    case FILLED:
+        return 1;
+    case PLATE:
+        return z == s.d / 2 && dx * dx + dy * dy < s.w * s.w;
+    case TILTED:
+        return x + y - 2 * z == 3;
+    case SHEET:
+        return y == s.h / 3 && (x + z) % 3 != 0;
+    case ROD:
+        return y == s.h / 2 && z == s.d - 1;
+    case SLANTED:
+        return x == z && y == z;
+    case CROSS:
+        return (x == s.w / 2) + (y == s.h / 2) + (z == s.d / 2) >= 2;
+    case DUST:
+        return below(60) == 0;
+    case CORNERS:
+        return x % (s.w - 1) == 0 && y % (s.h - 1) == 0 && z % (s.d - 1) == 0;
     case CELLS:
         return below(4) == 0 ? 0
-                             : (uint32_t)((x + (int)below(3)) / 9 + (y + (int)below(3)) / 7 * 40 +
-                                          z / 5 * 1600 + 1);
-    case CUBES: return (uint32_t)(x / 6 + y / 5 * 40 + z / 4 * 1600 + 2);
-    default: return below(3) == 0 ? 0 : below(2000) + 1;
+                             : (uint32_t)((x + (int)below(3)) / 9 + (y + (int)below(3)) / 7 * 40 + z / 5 * 1600 + 1);
+    case CUBES:
+        return (uint32_t)(x / 6 + y / 5 * 40 + z / 4 * 1600 + 2);
+    default:
+        return below(3) == 0 ? 0 : below(2000) + 1;
     }
 }
 
@@ -68,9 +80,9 @@ static void compare(const PartsJob *job, int kind, const double *want, int64_t r
         for (int64_t row = 0; row < rows; row++) {
             double a = want[(size_t)c * stride + (size_t)row], b = got->at[c * rows + row];
             if (memcmp(&a, &b, sizeof a) != 0) {
-                fail_msg("%dx%dx%d, kind %d, shape %d, by %d: %s of label %g: %.17g, not %.17g",
-                         job->s.w, job->s.h, job->s.d, kind, job->shape, job->step, got->names[c],
-                         got->at[got->columns * rows + row], b, a);
+                fail_msg("%dx%dx%d, kind %d, shape %d, by %d: %s of label %g: %.17g, not %.17g", job->s.w, job->s.h,
+                         job->s.d, kind, job->shape, job->step, got->names[c], got->at[got->columns * rows + row], b,
+                         a);
             }
         }
     }

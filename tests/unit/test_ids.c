@@ -69,7 +69,8 @@ static void only_what_is_computed_by_label_has_places(void **state)
 {
     (void)state;
     enum { NUMBERS, PLACES, REFUSED };
-    assert_true(ids_argument("input l[y, x] : labels\noutput a = number(l)\noutput b = expand_labels(l, 2)\n") == NUMBERS);
+    assert_true(ids_argument("input l[y, x] : labels\noutput a = number(l)\noutput b = expand_labels(l, 2)\n") ==
+                NUMBERS);
     assert_true(ids_argument("input l[y, x] : labels\noutput a = measure(expand_labels(l, 2), area)\n") == PLACES);
     assert_true(ids_argument("input l[y, x] : labels\na = l\nrepeat 2 { a = expand_labels(a, 1) }\n"
                              "output t = measure(a, area)\n") == PLACES);
@@ -88,7 +89,8 @@ static void labels_that_meet_others_are_refused(void **state)
     ExecPlan *plan;
     Err err = {0};
     ExecTarget target = exec_target(NULL);
-    scene_open(&s, "input l[y, x] : labels\nm = label(l > 0)\noutput t = label_count(l)[m]\n", extent, ELEM_U8, BOTH_CHECKER);
+    scene_open(&s, "input l[y, x] : labels\nm = label(l > 0)\noutput t = label_count(l)[m]\n", extent, ELEM_U8,
+               BOTH_CHECKER);
     both_inputs(&s.in, &input);
     assert_true(exec_plan_new(s.program, &target, &input, s.in.params, &plan, &err));
     assert_int_equal(exec_plan_ids(plan, 0, 6, &err), PROG_IDS_NUMBERS);

@@ -15,11 +15,11 @@
 
 /* How the pixels of a file follow from b. */
 typedef enum Rule {
-    TYPED,    /* the formula of the type */
-    BYTE,     /* b - 125: signed bytes, read as i16 */
+    TYPED, /* the formula of the type */
+    BYTE,  /* b - 125: signed bytes, read as i16 */
     MOD4,
     MOD16,
-    SCALED4,  /* b mod 4, spread over 0..255 */
+    SCALED4, /* b mod 4, spread over 0..255 */
     SCALED16,
     PALETTE,  /* index b mod 16: (i, 255 - i, 3 i) */
     GRAYS,    /* 5 i */
@@ -30,8 +30,9 @@ typedef enum Rule {
     SPARSE,   /* the formula and 1, and `nothing` in tiles (of 16 x 16) or strips (of 6 rows) that are left out */
     INVERTED, /* 1 less the formula */
     MOVED,    /* 16 bits that an offset makes more */
-    BUT_THIRD, BUT_FOURTH, /* channels but the one of that number, from 0, which is alpha */
-    SQUARE,   /* of i = b mod 16: 1 + 2 i + 3 i i */
+    BUT_THIRD,
+    BUT_FOURTH, /* channels but the one of that number, from 0, which is alpha */
+    SQUARE,     /* of i = b mod 16: 1 + 2 i + 3 i i */
 } Rule;
 
 #define BIT(remark) (1u << (remark))
@@ -376,8 +377,8 @@ static void check_rows(const struct Row *row, const int64_t at[4], int64_t rows,
         double want = wanted(row, at[0], at[1], at[2], y, x);
         double got = pixel_get(row->elem, pixels, (size_t)i);
         if (!(fabs(got - want) <= slack)) {
-            fail_msg("%s: pixel t %d c %d z %d y %d x %d is %g, not %g", row->file, (int)at[0],
-                     (int)at[1], (int)at[2], (int)y, (int)x, got, want);
+            fail_msg("%s: pixel t %d c %d z %d y %d x %d is %g, not %g", row->file, (int)at[0], (int)at[1], (int)at[2],
+                     (int)y, (int)x, got, want);
         }
     }
 }
@@ -410,15 +411,12 @@ static void read_plane(const struct Row *row, ImageFile *file, int64_t t, int64_
 
 static void check_info(const struct Row *row, const ImageInfo *info)
 {
-    if (info->x != row->x || info->y != row->y || info->z != row->z || info->c != row->c ||
-        info->t != row->t || info->elem != row->elem || info->rgb != row->rgb ||
-        strcmp(info->style, row->style) != 0 ||
-        info->has_z != (strchr(row->has, 'z') != NULL) ||
-        info->has_c != (strchr(row->has, 'c') != NULL) ||
+    if (info->x != row->x || info->y != row->y || info->z != row->z || info->c != row->c || info->t != row->t ||
+        info->elem != row->elem || info->rgb != row->rgb || strcmp(info->style, row->style) != 0 ||
+        info->has_z != (strchr(row->has, 'z') != NULL) || info->has_c != (strchr(row->has, 'c') != NULL) ||
         info->has_t != (strchr(row->has, 't') != NULL)) {
-        fail_msg("%s: x %d y %d z %d%s c %d%s t %d%s %s %s %s", row->file, (int)info->x,
-                 (int)info->y, (int)info->z, info->has_z ? "!" : "", (int)info->c,
-                 info->has_c ? "!" : "", (int)info->t, info->has_t ? "!" : "",
+        fail_msg("%s: x %d y %d z %d%s c %d%s t %d%s %s %s %s", row->file, (int)info->x, (int)info->y, (int)info->z,
+                 info->has_z ? "!" : "", (int)info->c, info->has_c ? "!" : "", (int)info->t, info->has_t ? "!" : "",
                  elem_name(info->elem), info->rgb ? "rgb" : "gray", info->style);
     }
     for (int i = 0; i < IMAGE_REMARKS; i++) {
@@ -522,8 +520,8 @@ static void test_sizes(void **state)
         for (int axis = 0; axis < 3; axis++) {
             if (fabs(info->size[axis] - size[axis]) > 1e-9 * size[axis] ||
                 fabs(info->size_um[axis] - size[axis] * rows[i].um) > 1e-9 * size[axis]) {
-                fail_msg("%s: size of axis %d is %.17g (%.17g um)", rows[i].file, axis,
-                         info->size[axis], info->size_um[axis]);
+                fail_msg("%s: size of axis %d is %.17g (%.17g um)", rows[i].file, axis, info->size[axis],
+                         info->size_um[axis]);
             }
         }
         assert_true(info->interval == rows[i].interval);
@@ -538,9 +536,10 @@ static void test_units(void **state)
         double um;
         const char *names[20];
     } rows[] = {
-        {1, {"um", "UM", "Um", "\xC2\xB5m", "\xC2\xB5M", "\xCE\xBCm", "\xB5m", "\xC3\x82\xC2\xB5m", "\\u00B5m",
-             "\\u00b5m", "micron", "Micron", "MICRONS", "micrometer", "Micrometer", "micrometers", "Micrometre",
-             "micrometres", " um "}},
+        {1,
+         {"um", "UM", "Um", "\xC2\xB5m", "\xC2\xB5M", "\xCE\xBCm", "\xB5m", "\xC3\x82\xC2\xB5m", "\\u00B5m", "\\u00b5m",
+          "micron", "Micron", "MICRONS", "micrometer", "Micrometer", "micrometers", "Micrometre", "micrometres",
+          " um "}},
         {1e-3, {"nm", "NM", "nanometer", "Nanometers", "nanometre"}},
         {1e-6, {"pm", "picometer"}},
         {1e-4, {"\xC3\x85", "\xE2\x84\xAB", "\xC5", "Angstrom"}},
@@ -618,11 +617,16 @@ static void test_fits_parts(void **state)
         const char *file, *text;
         bool there;
     } cases[] = {
-        {"parts.fits", "OBJECT  = 'the first", true},  {"parts.fits", "all parts", false},
-        {"parts.fits", "EXPTIME =                 30.0", true}, {"parts.fits", "HISTORY", false},
-        {"parts.fits", "HIERARCH ESO INS TEMP = 12.5", true}, {"parts.fits", "CRPIX1", false},
-        {"parts.fits[ERR]", "OBJECT  = 'all parts", true}, {"parts.fits[ERR]", "CONTINUE", true},
-        {"parts.fits[SCI,2]", "EXPTIME", false}, {"parts.fits[SCI,2]", "CONTINUE", false},
+        {"parts.fits", "OBJECT  = 'the first", true},
+        {"parts.fits", "all parts", false},
+        {"parts.fits", "EXPTIME =                 30.0", true},
+        {"parts.fits", "HISTORY", false},
+        {"parts.fits", "HIERARCH ESO INS TEMP = 12.5", true},
+        {"parts.fits", "CRPIX1", false},
+        {"parts.fits[ERR]", "OBJECT  = 'all parts", true},
+        {"parts.fits[ERR]", "CONTINUE", true},
+        {"parts.fits[SCI,2]", "EXPTIME", false},
+        {"parts.fits[SCI,2]", "CONTINUE", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ImageFile *file = open_data(cases[i].file);
@@ -755,12 +759,9 @@ static void test_pipe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_units),
-        cmocka_unit_test(test_remarks),
-        cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_parts),
-        cmocka_unit_test(test_fits_nulls),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
+        cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),       cmocka_unit_test(test_units),
+        cmocka_unit_test(test_remarks),    cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_parts),
+        cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_refused),     cmocka_unit_test(test_time_as_z),
         cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,8 +51,7 @@ static bool read_everything(const char *path, Err *err)
     bool ok = pixels != NULL;
     int64_t planes = info->t * info->c * info->z;
     for (int64_t i = 0; ok && i < planes && i < 100; i++) {
-        ok = image_read(file, i / (info->c * info->z), i / info->z % info->c, i % info->z, 0, rows,
-                        pixels, pitch, err);
+        ok = image_read(file, i / (info->c * info->z), i / info->z % info->c, i % info->z, 0, rows, pixels, pitch, err);
     }
     free(pixels);
     image_close(file);
@@ -163,8 +162,7 @@ static void check_damage(const struct Damage *damage)
     free(text);
     bool ok = read_everything(path, &err);
     bool should = damage->why[0] == '\0';
-    if (ok != should ||
-        (!should && (strstr(err.text, damage->why) == NULL || strstr(err.text, path) == NULL))) {
+    if (ok != should || (!should && (strstr(err.text, damage->why) == NULL || strstr(err.text, path) == NULL))) {
         fail_msg("%s, tag %d: %s", damage->file, damage->tag, ok ? "was read" : err.text);
     }
     assert_true(ok || err.code == CODE_FILES);
@@ -222,8 +220,11 @@ static void test_fits_sizes(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[5760] = "";
-        const char *const cards[][2] = {{"SIMPLE", "T"}, {"BITPIX", "-32"}, {"NAXIS", "2"},
-                                        {"NAXIS1", cases[i].x}, {"NAXIS2", cases[i].y}};
+        const char *const cards[][2] = {{"SIMPLE", "T"},
+                                        {"BITPIX", "-32"},
+                                        {"NAXIS", "2"},
+                                        {"NAXIS1", cases[i].x},
+                                        {"NAXIS2", cases[i].y}};
         memset(text, ' ', 2880);
         for (size_t k = 0; k < 5; k++) {
             char card[81];
@@ -294,8 +295,8 @@ static void test_fits_axes(void **state)
 /* cfitsio believes what a header says of tiles, and what they say themselves. */
 static void test_fits_tiles(void **state)
 {
-    static const char *const CARDS[][2] = {{"ZTILE1  =", "0"}, {"ZTILE2  =", "-1"}, {"ZTILE1  =", "1D-300"},
-                                           {"ZTILE1  =", "'7'"}, {"ZVAL1   =", "0"}, {"ZVAL2   =", "0"},
+    static const char *const CARDS[][2] = {{"ZTILE1  =", "0"},   {"ZTILE2  =", "-1"}, {"ZTILE1  =", "1D-300"},
+                                           {"ZTILE1  =", "'7'"}, {"ZVAL1   =", "0"},  {"ZVAL2   =", "0"},
                                            {"ZNAXIS1 =", "0"}};
     size_t size;
     char *text = load("rice.fits", &size), card[81];
@@ -371,8 +372,7 @@ static void test_tag_bomb(void **state)
 /* Directories of one page each, all alike; `last` says where the last one leads. */
 static void chain(int pages, uint32_t last, const char *why)
 {
-    static const uint16_t tags[][2] = {{256, 7}, {257, 5},  {258, 8}, {259, 1},
-                                       {273, 8}, {277, 1}, {278, 5}, {279, 35}};
+    static const uint16_t tags[][2] = {{256, 7}, {257, 5}, {258, 8}, {259, 1}, {273, 8}, {277, 1}, {278, 5}, {279, 35}};
     enum { N = 8, SIZE = 2 + 12 * N + 4, FIRST = 8 + 36 };
     size_t size = FIRST + (size_t)pages * SIZE;
     unsigned char *file = calloc(1, size);
@@ -515,11 +515,9 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),  cmocka_unit_test(test_heads),
-        cmocka_unit_test(test_fits_sizes), cmocka_unit_test(test_fits_axes),
-        cmocka_unit_test(test_fits_tiles),
-        cmocka_unit_test(test_second_page), cmocka_unit_test(test_tag_bomb),
-        cmocka_unit_test(test_chains),   cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_damages),   cmocka_unit_test(test_heads),      cmocka_unit_test(test_fits_sizes),
+        cmocka_unit_test(test_fits_axes), cmocka_unit_test(test_fits_tiles), cmocka_unit_test(test_second_page),
+        cmocka_unit_test(test_tag_bomb),  cmocka_unit_test(test_chains),     cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_scrambled),
     };
     return cmocka_run_group_tests(tests, limit_memory, remove_scratch);

@@ -27,8 +27,7 @@ static void allow(size_t more)
     assert_true(file != NULL && fscanf(file, "%ld", &pages) == 1);
     fclose(file);
     assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
-    limit.rlim_cur =
-        more > 0 ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + more : limit.rlim_max;
+    limit.rlim_cur = more > 0 ? (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + more : limit.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
 #else
     (void)more;

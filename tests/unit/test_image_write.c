@@ -17,8 +17,7 @@
 #include <sys/resource.h>
 #include <cmocka.h>
 
-static const Elem ELEMS[] = {ELEM_BOOL, ELEM_U8,  ELEM_U16, ELEM_I16,
-                             ELEM_U32,  ELEM_I32, ELEM_F32, ELEM_F64};
+static const Elem ELEMS[] = {ELEM_BOOL, ELEM_U8, ELEM_U16, ELEM_I16, ELEM_U32, ELEM_I32, ELEM_F32, ELEM_F64};
 
 enum { N_ELEMS = sizeof ELEMS / sizeof *ELEMS };
 
@@ -35,8 +34,7 @@ static int entries_in(const char *folder)
     return n;
 }
 
-static void fill_rows(const ImageInfo *shape, Elem elem, const int64_t at[4], int64_t rows,
-                      char *to, size_t pitch)
+static void fill_rows(const ImageInfo *shape, Elem elem, const int64_t at[4], int64_t rows, char *to, size_t pitch)
 {
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t x = 0; x < shape->x; x++) {
@@ -47,8 +45,7 @@ static void fill_rows(const ImageInfo *shape, Elem elem, const int64_t at[4], in
 }
 
 /* Writes all planes, the last first, in pieces of 3 rows that go round over the planes. */
-static bool write_all(ImageWriter *writer, const ImageInfo *shape, Elem elem, size_t more,
-                      Err *err)
+static bool write_all(ImageWriter *writer, const ImageInfo *shape, Elem elem, size_t more, Err *err)
 {
     size_t pitch = (size_t)shape->x * elem_size(elem) + more * elem_size(elem);
     char *rows = malloc(3 * pitch);
@@ -82,8 +79,8 @@ static void check_back(const char *path, const ImageInfo *shape, Elem elem, Elem
     const ImageInfo *info = image_info(file);
     if (info->x != shape->x || info->y != shape->y || info->z != shape->z || info->c != shape->c ||
         info->t != shape->t || info->elem != as) {
-        fail_msg("%s: x %d y %d z %d c %d t %d %s", path, (int)info->x, (int)info->y, (int)info->z,
-                 (int)info->c, (int)info->t, elem_name(info->elem));
+        fail_msg("%s: x %d y %d z %d c %d t %d %s", path, (int)info->x, (int)info->y, (int)info->z, (int)info->c,
+                 (int)info->t, elem_name(info->elem));
     }
     size_t pitch = (size_t)info->x * elem_size(as);
     void *pixels = malloc(pitch * (size_t)info->y);
@@ -95,8 +92,8 @@ static void check_back(const char *path, const ImageInfo *shape, Elem elem, Elem
         for (int64_t k = 0; k < info->x * info->y; k++) {
             double want = written(elem, pixel_base(t, c, z, k / info->x, k % info->x));
             if (pixel_get(as, pixels, (size_t)k) != want) {
-                fail_msg("%s: t %d c %d z %d pixel %d is %g, not %g", path, (int)t, (int)c, (int)z,
-                         (int)k, pixel_get(as, pixels, (size_t)k), want);
+                fail_msg("%s: t %d c %d z %d pixel %d is %g, not %g", path, (int)t, (int)c, (int)z, (int)k,
+                         pixel_get(as, pixels, (size_t)k), want);
             }
         }
     }
@@ -113,9 +110,9 @@ static const char *place_of(const char *format, const ImageInfo *shape, Elem ele
     if (keep == NULL) {
         snprintf(path, sizeof path, "%sback.%s", scratch_path(""), format);
     } else {
-        snprintf(path, sizeof path, "%s/%s_%s_x%d_y%d_z%d_c%d_t%d%s.%s", keep, elem_name(elem),
-                 ome ? "ome" : "plain", (int)shape->x, (int)shape->y, (int)shape->z, (int)shape->c,
-                 (int)shape->t, shape->rgb ? "_rgb" : "", format);
+        snprintf(path, sizeof path, "%s/%s_%s_x%d_y%d_z%d_c%d_t%d%s.%s", keep, elem_name(elem), ome ? "ome" : "plain",
+                 (int)shape->x, (int)shape->y, (int)shape->z, (int)shape->c, (int)shape->t, shape->rgb ? "_rgb" : "",
+                 format);
     }
     return path;
 }
@@ -190,8 +187,7 @@ static void test_png(void **state)
 
 /* ---- PNG of types that it does not have ----------------------------------------------------- */
 
-static void png_of(Elem elem, const double *values, int64_t n, bool labels, Elem as,
-                   const double *wanted)
+static void png_of(Elem elem, const double *values, int64_t n, bool labels, Elem as, const double *wanted)
 {
     ImageInfo shape = {.x = n, .y = 1, .z = 1, .c = 1, .t = 1};
     ImageMeta meta = {.labels = labels};
@@ -230,8 +226,7 @@ static void test_png_scaled(void **state)
     ImageInfo shape = {.x = 2, .y = 2, .z = 2, .c = 1, .t = 1};
     ImageWriter *writer;
     Err err = {0};
-    assert_false(image_create(scratch_path("deep.png"), "png", &shape, ELEM_U8, NULL, &writer,
-                              &err));
+    assert_false(image_create(scratch_path("deep.png"), "png", &shape, ELEM_U8, NULL, &writer, &err));
     assert_int_equal(err.code, CODE_FILES);
     assert_non_null(strstr(err.text, "2 planes of 1 channel; write it as tif"));
     assert_int_equal(entries_in(scratch_path("")), 0);
@@ -239,15 +234,14 @@ static void test_png_scaled(void **state)
 
 /* ---- metadata -------------------------------------------------------------------------- */
 
-static ImageInfo write_and_open(const char *path, const ImageInfo *shape, Elem elem,
-                                const ImageMeta *meta, ImageFile **file)
+static ImageInfo write_and_open(const char *path, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                                ImageFile **file)
 {
     ImageWriter *writer;
     Err err = {0};
     const char *point = strrchr(path, '.');
-    if (!image_create(path, point + 1, shape, elem, meta, &writer, &err) ||
-        !write_all(writer, shape, elem, 0, &err) || !image_commit(writer, &err) ||
-        !image_open(path, file, &err)) {
+    if (!image_create(path, point + 1, shape, elem, meta, &writer, &err) || !write_all(writer, shape, elem, 0, &err) ||
+        !image_commit(writer, &err) || !image_open(path, file, &err)) {
         fail_msg("%s", err.text);
     }
     return *image_info(*file);
@@ -272,8 +266,7 @@ static void test_pixel_sizes(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ImageInfo like = {.size = {rows[i].x, rows[i].y, rows[i].z}, .interval = rows[i].interval};
         ImageInfo shape = {.x = 4, .y = 4, .z = 2, .c = 1, .t = 3, .has_z = true, .has_t = true};
-        ImageMeta meta = {.like = &like, .software = "pipec 0.1 <test>",
-                          .parameters = "sigma=2 text=\"a & b\""};
+        ImageMeta meta = {.like = &like, .software = "pipec 0.1 <test>", .parameters = "sigma=2 text=\"a & b\""};
         ImageFile *file;
         strcpy(like.unit, rows[i].unit);
         strcpy(like.style, rows[i].style);
@@ -349,8 +342,11 @@ static void test_description(void **state)
 {
     ImageInfo like = {.style = "imagej", .unit = "um", .size = {0.5, 0.5, 2}};
     ImageInfo shape = {.x = 4, .y = 3, .z = 2, .c = 1, .t = 1, .has_z = true};
-    ImageMeta meta = {.like = &like, .software = "pipec 0.1", .parameters = "sigma=2\nkappa=3",
-                      .labels = true, .max = 49};
+    ImageMeta meta = {.like = &like,
+                      .software = "pipec 0.1",
+                      .parameters = "sigma=2\nkappa=3",
+                      .labels = true,
+                      .max = 49};
     ImageFile *file;
     Err err = {0};
     char *text;
@@ -383,8 +379,10 @@ static void test_fits_header(void **state)
     snprintf(input, sizeof input, "%s/images/sky.fits", TEST_DATA);
     assert_true(image_open(input, &file, &err));
     ImageInfo shape = *image_info(file);
-    ImageMeta meta = {.like = image_info(file), .software = "pipec 0.1 sources",
-                      .parameters = "kappa=3", .labels = true};
+    ImageMeta meta = {.like = image_info(file),
+                      .software = "pipec 0.1 sources",
+                      .parameters = "kappa=3",
+                      .labels = true};
     const char *path = scratch_path("labels.fits");
     write_and_open(path, &shape, ELEM_U32, &meta, &copy);
     const char *header = image_info(copy)->extra;
@@ -422,8 +420,7 @@ static void test_abort(void **state)
         const char *format = (const char *const[]){"tif", "png", "fits"}[i];
         char name[32];
         snprintf(name, sizeof name, "gone.%s", format);
-        assert_true(image_create(scratch_path(name), format, &SHAPES[0], ELEM_F32, NULL, &writer,
-                                 &err));
+        assert_true(image_create(scratch_path(name), format, &SHAPES[0], ELEM_F32, NULL, &writer, &err));
         assert_int_equal(entries_in(scratch_path("")), 1);
         image_abort(writer);
         assert_int_equal(entries_in(scratch_path("")), 0);
@@ -479,8 +476,7 @@ static void test_no_folder(void **state)
     Err err = {0};
     (void)state;
     assert_true(file_write(scratch_path("file"), "", 0, &err));
-    assert_false(image_create(scratch_path("file/a.tif"), "tif", &SHAPES[0], ELEM_U8, NULL,
-                              &writer, &err));
+    assert_false(image_create(scratch_path("file/a.tif"), "tif", &SHAPES[0], ELEM_U8, NULL, &writer, &err));
     assert_null(writer);
     assert_int_equal(err.code, CODE_OUTPUT);
     unlink(scratch_path("file"));
@@ -495,9 +491,9 @@ static void test_huge_read(void **state)
         uint16_t tag, type;
         uint64_t count, value;
     } tags[] = {
-        {256, 4, 1, 70000}, {257, 4, 1, 70000}, {258, 3, 1, 8},     {259, 3, 1, 1},
-        {262, 3, 1, 1},     {273, 16, 1, 4096}, {277, 3, 1, 1},     {278, 4, 1, 70000},
-        {279, 16, 1, 4900000000u},
+        {256, 4, 1, 70000}, {257, 4, 1, 70000}, {258, 3, 1, 8},
+        {259, 3, 1, 1},     {262, 3, 1, 1},     {273, 16, 1, 4096},
+        {277, 3, 1, 1},     {278, 4, 1, 70000}, {279, 16, 1, 4900000000u},
     };
     unsigned char head[16 + 8 + 9 * 20 + 8] = {'I', 'I', 43, 0, 8, 0, 0, 0, 16};
     static unsigned char pixels[3][70000];
@@ -576,14 +572,11 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),
-        cmocka_unit_test(test_png),         cmocka_unit_test(test_png_scaled),
-        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes),
-        cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one),
-        cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),
-        cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_no_folder),   cmocka_unit_test(test_huge_read),
-        cmocka_unit_test(test_huge_write),
+        cmocka_unit_test(test_tiff),          cmocka_unit_test(test_fits),        cmocka_unit_test(test_png),
+        cmocka_unit_test(test_png_scaled),    cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes),
+        cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one), cmocka_unit_test(test_description),
+        cmocka_unit_test(test_fits_header),   cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_no_folder),     cmocka_unit_test(test_huge_read),   cmocka_unit_test(test_huge_write),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }

@@ -27,28 +27,32 @@ typedef struct Subject {
 
 static const Subject SUBJECTS[] = {
     /* Labels keep their trees where the image was; 1 of the image is gone, 0.25 of masks and roots. */
-    {"input image[y, x]\nblurred = gaussian(image, 2)\noutput labels = label(blurred > 100)\n", ELEM_U8,
-     "labels", "blurred", 5},
+    {"input image[y, x]\nblurred = gaussian(image, 2)\noutput labels = label(blurred > 100)\n", ELEM_U8, "labels",
+     "blurred", 5},
     {"input image[y, x]\nblurred = gaussian(image, 2)\noutput labels = label(blurred > 100)\n"
-     "output table = measure(labels, blurred, area)\n", ELEM_U8, NULL, NULL, 0},
+     "output table = measure(labels, blurred, area)\n",
+     ELEM_U8, NULL, NULL, 0},
     {"input image[y, x]\noutput scaled = image * 2 + 1\n", ELEM_F32, "scaled", "image", 4},
     {"input image[y, x]\noutput scaled = image * 2 + 1\n", ELEM_U16, NULL, NULL, 6},
     {"input image[y, x]\noutput slope = image[dx = 1] - image\n", ELEM_F32, NULL, NULL, 8},
-    {"input image[y, x]\nlabels = label(image > 100)\noutput large = remove_small_objects(labels, 3)\n",
-     ELEM_U8, "large", "labels", 0},
-    {"input image[y, x]\noutput labels = label(image > 100)\noutput large = remove_small_objects(labels, 3)\n",
-     ELEM_U8, NULL, NULL, 0},
+    {"input image[y, x]\nlabels = label(image > 100)\noutput large = remove_small_objects(labels, 3)\n", ELEM_U8,
+     "large", "labels", 0},
+    {"input image[y, x]\noutput labels = label(image > 100)\noutput large = remove_small_objects(labels, 3)\n", ELEM_U8,
+     NULL, NULL, 0},
     /* What is carried and what it becomes are one image. */
     {"input image[y, x]\nestimate = image\n"
      "repeat 3 { estimate = estimate * gaussian(image / max(gaussian(estimate, 1), 1e-3), 1) }\n"
-     "output estimate\n", ELEM_U8, "estimate_next", "estimate", 9},
+     "output estimate\n",
+     ELEM_U8, "estimate_next", "estimate", 9},
     /* It is looked at once more, beside the pixel. */
     {"input image[y, x]\nv = image\nrepeat 3 { v = v[dx = 1] + 0.5 * v }\noutput v\n", ELEM_F32, NULL, NULL, 0},
     /* One that is carried becomes another one. */
     {"input image[y, x]\na = image\nb = image * 2\nrepeat 4 {\n  t = a + b[dy = 1]\n  a = b\n  b = t\n}\n"
-     "output a\noutput b\n", ELEM_U8, NULL, NULL, 0},
+     "output a\noutput b\n",
+     ELEM_U8, NULL, NULL, 0},
     {"input image[y, x]\na = image\nb = image * 2\nrepeat 3 {\n  s = gaussian(b, 1)\n  a = a + s\n  b = s * 0.5\n}\n"
-     "output a\noutput b\n", ELEM_U8, NULL, NULL, 0},
+     "output a\noutput b\n",
+     ELEM_U8, NULL, NULL, 0},
 };
 enum { SUBJECT_COUNT = sizeof SUBJECTS / sizeof *SUBJECTS, LEAST = 1 };
 

@@ -24,15 +24,14 @@ extern const Primitive prim_label, prim_label_equal, prim_compact, prim_perlabel
 enum { VALUE = 1, OF_VALUE = 2, SLOTS = 4, SMALL_PIXELS = 3000 };
 
 /* Parameters are named as pipelines may name them, not to meet the kernels' own names. */
-static const char READER[] =
-    "#define READ_PARAMS int w, int h, int pitch, global const %s *restrict mask, "
-    "global const %s *restrict labels\n"
-    "#define READ_ARGS w, h, pitch, mask, labels\n"
-    "#define READ_TYPE_0 %s\n"
-    "static inline %s read_0(READ_PARAMS, int x, int y, int plane)\n"
-    "{ return mask[((long)plane * h + y) * pitch + x]; }\n"
-    "static inline %s read_1(READ_PARAMS, int x, int y, int plane)\n"
-    "{ return labels[((long)plane * h + y) * pitch + x]; }\n";
+static const char READER[] = "#define READ_PARAMS int w, int h, int pitch, global const %s *restrict mask, "
+                             "global const %s *restrict labels\n"
+                             "#define READ_ARGS w, h, pitch, mask, labels\n"
+                             "#define READ_TYPE_0 %s\n"
+                             "static inline %s read_0(READ_PARAMS, int x, int y, int plane)\n"
+                             "{ return mask[((long)plane * h + y) * pitch + x]; }\n"
+                             "static inline %s read_1(READ_PARAMS, int x, int y, int plane)\n"
+                             "{ return labels[((long)plane * h + y) * pitch + x]; }\n";
 
 static DevMem *values;
 
@@ -71,20 +70,34 @@ enum {
 static bool mask_pixel(int kind, int x, int y, int z, RefShape s)
 {
     switch (kind) {
-    case FULL: return true;
-    case CHECKERS: return (x + y + z) % 2 == 0;
-    case SPIRAL: return on_spiral(x, y, s.w, s.h);
-    case COMB: return x % 2 == 0 || y == s.h - 1;
-    case COLUMNS: return x % 3 == 1;
-    case FALLING: return (x + 5 * z - y) % 7 == 0;
-    case RISING: return (x + 5 * z + y) % 7 == 0;
-    case CORNERS: return x % 32 >= 30 ? y % 2 == 0 : x % 32 <= 1 && y % 2 == 1;
-    case BLOBS: return sin(x * 0.21 + z) + sin(y * 0.17) + sin((x + y) * 0.06) > 0.3;
-    case TENTH: return below(100) < 10;
-    case HALF: return below(100) < 50;
-    case CRITICAL: return below(100) < 59;
-    case DENSE: return below(100) < 90;
-    default: return false;
+    case FULL:
+        return true;
+    case CHECKERS:
+        return (x + y + z) % 2 == 0;
+    case SPIRAL:
+        return on_spiral(x, y, s.w, s.h);
+    case COMB:
+        return x % 2 == 0 || y == s.h - 1;
+    case COLUMNS:
+        return x % 3 == 1;
+    case FALLING:
+        return (x + 5 * z - y) % 7 == 0;
+    case RISING:
+        return (x + 5 * z + y) % 7 == 0;
+    case CORNERS:
+        return x % 32 >= 30 ? y % 2 == 0 : x % 32 <= 1 && y % 2 == 1;
+    case BLOBS:
+        return sin(x * 0.21 + z) + sin(y * 0.17) + sin((x + y) * 0.06) > 0.3;
+    case TENTH:
+        return below(100) < 10;
+    case HALF:
+        return below(100) < 50;
+    case CRITICAL:
+        return below(100) < 59;
+    case DENSE:
+        return below(100) < 90;
+    default:
+        return false;
     }
 }
 
@@ -212,9 +225,7 @@ static double run_job(const Job *job, void *out)
     if (job->length > 0) {
         must(dev_read(device, call.out[0].mem, 0, out, (size_t)job->length * 4, &err), &err);
     } else {
-        must(dev_read_rows(device, call.out[0].mem, 0, (size_t)call.pitch * 4, out, row, row, rows,
-                           &err),
-             &err);
+        must(dev_read_rows(device, call.out[0].mem, 0, (size_t)call.pitch * 4, out, row, row, rows, &err), &err);
     }
     must(dev_read(device, values, 0, slots, sizeof slots, &err), &err);
     found = slots[VALUE];
@@ -226,15 +237,14 @@ static double run_job(const Job *job, void *out)
     return found;
 }
 
-static void compare(const char *what, const Job *job, const uint32_t *expected,
-                    const uint32_t *found, size_t n)
+static void compare(const char *what, const Job *job, const uint32_t *expected, const uint32_t *found, size_t n)
 {
     for (size_t p = 0; p < n; p++) {
         if (expected[p] != found[p]) {
             size_t w = job->length > 0 ? n : (size_t)job->s.w;
-            fail_msg("%s %s %d x %d x %d, arg %d, shape %d, %d bits: at %zu, %zu: %u, not %u",
-                     job->primitive->name, what, job->s.w, job->s.h, job->s.d, job->arg, job->shape,
-                     job->node_bits, p % w, p / w, found[p], expected[p]);
+            fail_msg("%s %s %d x %d x %d, arg %d, shape %d, %d bits: at %zu, %zu: %u, not %u", job->primitive->name,
+                     what, job->s.w, job->s.h, job->s.d, job->arg, job->shape, job->node_bits, p % w, p / w, found[p],
+                     expected[p]);
         }
     }
 }
@@ -268,8 +278,7 @@ static double *as_doubles(const uint32_t *from, size_t n)
     return to;
 }
 
-static void check_golden(FILE *file, const char *kind, const char *name, RefShape s, int arg,
-                         uint32_t count)
+static void check_golden(FILE *file, const char *kind, const char *name, RefShape s, int arg, uint32_t count)
 {
     size_t n = ref_pixels(s), results = n;
     bool two = strcmp(kind, "compact") == 0 || strcmp(kind, "perlabel") == 0;
@@ -309,8 +318,7 @@ static void test_goldens(void **state)
     RefShape s = {.c = 1};
     int arg, cases = 0;
     uint32_t count;
-    while (fscanf(file, "%19s %39s %d %d %d %d %u", kind, name, &s.w, &s.h, &s.d, &arg, &count) ==
-           7) {
+    while (fscanf(file, "%19s %39s %d %d %d %d %u", kind, name, &s.w, &s.h, &s.d, &arg, &count) == 7) {
         check_golden(file, kind, name, s, arg, count);
         cases++;
     }
@@ -358,10 +366,10 @@ static bool skipped_mask(RefShape s, int kind)
 static void test_label_planes(void **state)
 {
     (void)state;
-    static const RefShape SHAPES[] = {
-        {1, 1, 1, 1},   {31, 5, 1, 1},   {32, 33, 1, 1},    {33, 40, 1, 1},   {1, 300, 1, 1},
-        {700, 1, 1, 1}, {127, 20, 1, 1}, {128, 65, 1, 1},   {129, 33, 1, 1},  {17, 9, 1, 3},
-        {257, 9, 1, 1}, {300, 70, 1, 2}, {1000, 300, 1, 1}, {513, 1100, 1, 1}};
+    static const RefShape SHAPES[] = {{1, 1, 1, 1},      {31, 5, 1, 1},    {32, 33, 1, 1},  {33, 40, 1, 1},
+                                      {1, 300, 1, 1},    {700, 1, 1, 1},   {127, 20, 1, 1}, {128, 65, 1, 1},
+                                      {129, 33, 1, 1},   {17, 9, 1, 3},    {257, 9, 1, 1},  {300, 70, 1, 2},
+                                      {1000, 300, 1, 1}, {513, 1100, 1, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS; kind++) {
             for (int mode = 0; mode < 4 && !skipped_mask(SHAPES[i], kind); mode++) {
@@ -413,8 +421,7 @@ static void test_label_many(void **state)
 /* ---- label_equal ----------------------------------------------------------------------------- */
 
 /* Whole numbers begin where f32 cannot tell neighbours apart. */
-static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity, int shape,
-                        int node_bits)
+static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity, int shape, int node_bits)
 {
     enum { BEYOND_F32 = 1 << 24 };
     size_t n = ref_pixels(s);
@@ -428,10 +435,7 @@ static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity
             pixels[p] = pixels[p - 1];
         }
         if (elem == ELEM_F32) {
-            pixels[p] = pixels[p] == 1   ? -0.0
-                        : pixels[p] == 2 ? -0.5
-                        : pixels[p] == 3 ? (double)NAN
-                                         : pixels[p];
+            pixels[p] = pixels[p] == 1 ? -0.0 : pixels[p] == 2 ? -0.5 : pixels[p] == 3 ? (double)NAN : pixels[p];
             ((float *)stored)[p] = (float)pixels[p];
         } else if (elem == ELEM_U32) {
             pixels[p] += pixels[p] != 0 && pixels[p] < BEYOND_F32 ? BEYOND_F32 : 0;
@@ -554,14 +558,20 @@ static float value_pixel(int kind, uint32_t label)
 {
     float v = (float)below(65536) / 65536.0F - 0.25F;
     switch (kind) {
-    case INTEGERS: return (float)below(256);
-    case SCALES: return ldexpf(v, (int)below(60) - 30);
-    case FAR: return ldexpf(v, (int)(label * 37 % 250) - 130 + (int)below(40));
+    case INTEGERS:
+        return (float)below(256);
+    case SCALES:
+        return ldexpf(v, (int)below(60) - 30);
+    case FAR:
+        return ldexpf(v, (int)(label * 37 % 250) - 130 + (int)below(40));
     case SPECIAL:
         return below(9) == 0 ? NAN : below(200) == 0 ? INFINITY : below(200) == 0 ? -INFINITY : v;
-    case OVERFLOW: return 3e38F;
-    case SUBNORMAL: return ldexpf(v, -135);
-    default: return v;
+    case OVERFLOW:
+        return 3e38F;
+    case SUBNORMAL:
+        return ldexpf(v, -135);
+    default:
+        return v;
     }
 }
 
@@ -587,9 +597,7 @@ static void check_perlabel(RefShape s, uint32_t ids, int values_kind, int fold, 
     run_job(&job, found);
     memcpy(bits, expected, entries * 4);
     for (size_t i = 0; i < entries; i++) {
-        bits[i] = out == ELEM_U32      ? (uint32_t)expected[i]
-                  : isnan(expected[i]) ? 0x7fc00000
-                                       : bits[i];
+        bits[i] = out == ELEM_U32 ? (uint32_t)expected[i] : isnan(expected[i]) ? 0x7fc00000 : bits[i];
         found[i] = out == ELEM_F32 && (found[i] & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : found[i];
     }
     compare("values", &job, bits, found, entries);

@@ -32,29 +32,39 @@ static const Scene SCENES[] = {
      "labels = label(blurred > otsu(blurred))\n"
      "output labels\n"
      "output table = measure(labels, image, area, centroid, mean, solidity)\n",
-     {210, 333, 1, 1}, ELEM_U8, BOTH_SMOOTH},
+     {210, 333, 1, 1},
+     ELEM_U8,
+     BOTH_SMOOTH},
     {"input image[y, x, c]\n"
      "output gray = rgb2gray(image)\n"
      "output middle = median(image[c = 1])\n"
      "output turned = image[c = 0, dy = 3, border = reflect] - image[c = 2, dy = -2, border = wrap]\n",
-     {70, 90, 1, 3}, ELEM_U8, BOTH_NOISE},
+     {70, 90, 1, 3},
+     ELEM_U8,
+     BOTH_NOISE},
     {"input image[z, y, x]\n"
      "estimate = image\n"
      "repeat 3 { estimate = estimate * gaussian(image / max(gaussian(estimate, 1), 1e-3), 1) }\n"
      "output estimate\n"
      "output flat = max_project(image, z)\n",
-     {40, 30, 24, 1}, ELEM_U16, BOTH_SMOOTH},
+     {40, 30, 24, 1},
+     ELEM_U16,
+     BOTH_SMOOTH},
     {"input image[y, x]\n"
      "s = kappa_sigma(image, 2)\n"
      "objects = remove_small_objects(label(image > s.median + s.std), 3)\n"
      "output objects\n"
      "output far = distance(objects > 0)\n"
      "output level = s.mean\n",
-     {160, 120, 1, 1}, ELEM_F32, BOTH_SPECIAL},
+     {160, 120, 1, 1},
+     ELEM_F32,
+     BOTH_SPECIAL},
     /* So many objects that with little memory their sums have to take turns. */
     {"input image[y, x]\n"
      "output table = measure(label(image > 128), image, area, mean, max, centroid, solidity)\n",
-     {210, 333, 1, 1}, ELEM_U8, BOTH_NOISE},
+     {210, 333, 1, 1},
+     ELEM_U8,
+     BOTH_NOISE},
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
 
@@ -143,7 +153,9 @@ static void rows_that_stay_are_read_once(void **state)
                                 "s = kappa_sigma(image, 2)\n"
                                 "labels = label(gaussian(image, 2) > s.median + s.std)\n"
                                 "output table = measure(labels, image, area, mean, solidity)\n",
-                                {900, 700, 1, 1}, ELEM_F32, BOTH_SMOOTH};
+                                {900, 700, 1, 1},
+                                ELEM_F32,
+                                BOTH_SMOOTH};
     Subject s;
     int64_t most = 0, least = INT64_MAX;
     scene_open(&s, SCENE.text, SCENE.extent, SCENE.elem, SCENE.kind);
@@ -167,7 +179,8 @@ static void rows_that_stay_are_read_once(void **state)
 
 static ExecInput input_of(const ProgInput *input)
 {
-    ExecInput in = {.extent = {254, 256, 1, 1}, .elem = input->elem == ELEM_FILE ? ELEM_U8 : input->elem,
+    ExecInput in = {.extent = {254, 256, 1, 1},
+                    .elem = input->elem == ELEM_FILE ? ELEM_U8 : input->elem,
                     .pixel_um = {0.5, 0.5, 0.5}};
     in.extent[2] = strchr(input->axes, 'z') != NULL ? 16 : 1;
     in.extent[3] = strchr(input->axes, 'c') != NULL ? 3 : 1;
@@ -175,8 +188,7 @@ static ExecInput input_of(const ProgInput *input)
 }
 
 /* Bound under the limit, the program holds what the plan says, to the byte. */
-static void holds_what_is_planned(const Program *program, const ExecInput *inputs, const double *params,
-                                  uint64_t limit)
+static void holds_what_is_planned(const Program *program, const ExecInput *inputs, const double *params, uint64_t limit)
 {
     Device *dev;
     Exec *exec;
@@ -186,8 +198,7 @@ static void holds_what_is_planned(const Program *program, const ExecInput *input
     ExecTarget target = exec_target(dev);
     target.limit = dev_limit(dev);
     assert_true(exec_new(program, dev, &exec, &err));
-    if (!exec_plan_new(program, &target, inputs, params, &plan, &err) ||
-        !exec_bind(exec, inputs, params, &err)) {
+    if (!exec_plan_new(program, &target, inputs, params, &plan, &err) || !exec_bind(exec, inputs, params, &err)) {
         fail_msg("%s under %llu bytes: %s", program->name, (unsigned long long)limit, err.text);
     }
     assert_int_equal(dev_held(dev), plan->peak);

@@ -34,17 +34,16 @@ typedef struct Scene {
 enum { BOX, DISK, LINE };
 
 static const int PLANE[][7] = {
-    {BOX, 1, 2, 3, 9, 6},      {DISK, 2, 22, 12, 64, 0},  {DISK, 3, 34, 12, 36, 0},
-    {DISK, 4, 52, 14, 100, 30}, {BOX, 5, 51, 13, 3, 2},    {BOX, 6, 0, 20, 12, 3},
-    {BOX, 6, 0, 23, 3, 11},    {BOX, 7, 5, 30, 1, 1},     {BOX, 8, 20, 30, 17, 1},
-    {BOX, 9, 40, 28, 1, 14},   {LINE, 10, 45, 30, 11, 0}, {DISK, 11, 69, 47, 130, 0},
-    {BOX, 13, 10, 40, 8, 8},   {BOX, 0, 11, 41, 2, 5},    {BOX, 0, 15, 42, 1, 3},
-    {DISK, 14, 30, 40, 20, 0}, {BOX, 14, 20, 45, 3, 2},
+    {BOX, 1, 2, 3, 9, 6},    {DISK, 2, 22, 12, 64, 0}, {DISK, 3, 34, 12, 36, 0},  {DISK, 4, 52, 14, 100, 30},
+    {BOX, 5, 51, 13, 3, 2},  {BOX, 6, 0, 20, 12, 3},   {BOX, 6, 0, 23, 3, 11},    {BOX, 7, 5, 30, 1, 1},
+    {BOX, 8, 20, 30, 17, 1}, {BOX, 9, 40, 28, 1, 14},  {LINE, 10, 45, 30, 11, 0}, {DISK, 11, 69, 47, 130, 0},
+    {BOX, 13, 10, 40, 8, 8}, {BOX, 0, 11, 41, 2, 5},   {BOX, 0, 15, 42, 1, 3},    {DISK, 14, 30, 40, 20, 0},
+    {BOX, 14, 20, 45, 3, 2},
 };
 
 static const int SPACE[][8] = {
-    {DISK, 1, 7, 7, 6, 30, 0},       {DISK, 2, 17, 8, 7, 40, 12},     {BOX, 3, 1, 15, 1, 6, 4, 5},
-    {BOX, 0, 3, 16, 0, 2, 2, 9},     {BOX, 4, 12, 17, 2, 3, 2, 2},    {BOX, 4, 12, 19, 2, 2, 3, 6},
+    {DISK, 1, 7, 7, 6, 30, 0},    {DISK, 2, 17, 8, 7, 40, 12},  {BOX, 3, 1, 15, 1, 6, 4, 5},
+    {BOX, 0, 3, 16, 0, 2, 2, 9},  {BOX, 4, 12, 17, 2, 3, 2, 2}, {BOX, 4, 12, 19, 2, 2, 3, 6},
     {BOX, 6, 20, 18, 0, 4, 4, 4},
 };
 
@@ -74,8 +73,8 @@ static uint32_t space_label(int x, int y, int z)
     for (size_t i = 0; i < sizeof SPACE / sizeof *SPACE; i++) {
         const int *s = SPACE[i];
         int dx = x - s[2], dy = y - s[3], dz = z - s[4], r = dx * dx + dy * dy + dz * dz;
-        bool in = s[0] == BOX ? dx >= 0 && dx < s[5] && dy >= 0 && dy < s[6] && dz >= 0 && dz < s[7]
-                              : r <= s[5] && r >= s[6];
+        bool in =
+            s[0] == BOX ? dx >= 0 && dx < s[5] && dy >= 0 && dy < s[6] && dz >= 0 && dz < s[7] : r <= s[5] && r >= s[6];
         label = in ? s[1] : label;
     }
     return (uint32_t)label;
@@ -104,9 +103,7 @@ static void free_scene(Scene *s)
 
 static Scene paint(const char *name)
 {
-    Scene s = name[0] == 'p'   ? new_scene(74, 52, 1)
-              : name[0] == 'm' ? new_scene(40, 31, 1)
-                               : new_scene(25, 23, 14);
+    Scene s = name[0] == 'p' ? new_scene(74, 52, 1) : name[0] == 'm' ? new_scene(40, 31, 1) : new_scene(25, 23, 14);
     size_t i = 0;
     for (int z = 0; z < s.shape.d; z++) {
         for (int y = 0; y < s.shape.h; y++) {
@@ -198,8 +195,7 @@ static void check_table(FILE *file, const char *name, int n_rows_max)
             for (int c = 0; c < measure_columns(item->measure, list.dims); c++, column++) {
                 char *end, expected[64];
                 double want = strtod(at, &end), got = out[(size_t)column * stride + (size_t)row];
-                measure_header(item->measure, list.dims, item->header, c, expected,
-                               sizeof expected);
+                measure_header(item->measure, list.dims, item->header, c, expected, sizeof expected);
                 size_t length = strcspn(title, ",");
                 if (strlen(expected) != length || memcmp(expected, title, length) != 0) {
                     fail_msg("column %d is %s, not %.*s", column, expected, (int)length, title);
@@ -211,8 +207,7 @@ static void check_table(FILE *file, const char *name, int n_rows_max)
                 }
                 bool near = fabs(want - got) <= 1e-9 * fabs(want) + slack;
                 if (!near && !(isnan(want) && isnan(got))) {
-                    fail_msg("%s: label %g: %s: %.17g instead of %.17g", name, out[row], expected,
-                             got, want);
+                    fail_msg("%s: label %g: %s: %.17g instead of %.17g", name, out[row], expected, got, want);
                 }
                 at = end + 1;
                 title += length + 1;
@@ -422,12 +417,11 @@ static DevMem *upload(RefShape s, const void *pixels)
 }
 
 /* A table, or `result`: a vector, or a mask. */
-static void run_primitive(const Primitive *primitive, const Scene *s, const char *columns,
-                          const double spacing[3], PrimTable *table, PrimImage result)
+static void run_primitive(const Primitive *primitive, const Scene *s, const char *columns, const double spacing[3],
+                          PrimTable *table, PrimImage result)
 {
     Err err = {0};
-    DevArg args[7] = {dev_int(s->shape.w), dev_int(s->shape.h),
-                      dev_int((s->shape.w + 15) / 16 * 16)};
+    DevArg args[7] = {dev_int(s->shape.w), dev_int(s->shape.h), dev_int((s->shape.w + 15) / 16 * 16)};
     args[3] = dev_mem(upload(s->shape, s->labels));
     for (int k = 0; k < 3; k++) {
         args[4 + k] = dev_mem(upload(s->shape, s->images[k]));
@@ -476,8 +470,7 @@ static void run_primitive(const Primitive *primitive, const Scene *s, const char
     }
 }
 
-static void run_measure(const Scene *s, const char *columns, const double spacing[3],
-                        PrimTable *table)
+static void run_measure(const Scene *s, const char *columns, const double spacing[3], PrimTable *table)
 {
     run_primitive(&prim_measure, s, columns, spacing, table, (PrimImage){0});
 }
@@ -505,8 +498,7 @@ static void check_device(const Scene *s, const char *columns, const double spaci
     assert_non_null(out);
     int64_t rows = 0;
     const float *images[3] = {s->images[0], s->images[1], s->images[2]};
-    assert_int_equal(ref_measure(s->labels, images, 3, s->shape, s->count, columns, spacing, out,
-                                 &rows),
+    assert_int_equal(ref_measure(s->labels, images, 3, s->shape, s->count, columns, spacing, out, &rows),
                      table.columns);
     assert_int_equal(rows, table.rows);
     for (int c = 0; c < table.columns; c++) {
@@ -519,8 +511,8 @@ static void check_device(const Scene *s, const char *columns, const double spaci
             double want = out[(size_t)c * stride + (size_t)row], got = table.at[c * rows + row];
             double slack = tolerance(table.names[c]) * largest;
             if (!same_bits(want, got) && !(slack > 0 && fabs(want - got) <= slack)) {
-                fail_msg("%s of label %g: %.17g instead of %.17g", table.names[c],
-                         table.at[table.columns * rows + row], got, want);
+                fail_msg("%s of label %g: %.17g instead of %.17g", table.names[c], table.at[table.columns * rows + row],
+                         got, want);
             }
         }
     }
@@ -549,14 +541,11 @@ static void device_measures_basics(void **state)
 }
 
 static const char HULLS[] = "label,area_convex,solidity,feret_diameter_max";
-static const char MOMENTS[] =
-    "label,moments,moments_central,moments_normalized,inertia_tensor,inertia_tensor_eigvals,"
-    "axis_major_length,axis_minor_length";
-static const char PLANAR[] =
-    "label,eccentricity,orientation,moments_hu,perimeter,perimeter_crofton";
+static const char MOMENTS[] = "label,moments,moments_central,moments_normalized,inertia_tensor,inertia_tensor_eigvals,"
+                              "axis_major_length,axis_minor_length";
+static const char PLANAR[] = "label,eccentricity,orientation,moments_hu,perimeter,perimeter_crofton";
 static const char OTHERS[] = "label,euler_number,area_filled,0:median,1:median,2:median";
-static const char WEIGHTED[] =
-    "label,1:moments_weighted,0:moments_weighted_central,2:moments_weighted_normalized";
+static const char WEIGHTED[] = "label,1:moments_weighted,0:moments_weighted_central,2:moments_weighted_normalized";
 
 static void device_measures_shapes(void **state)
 {
@@ -615,9 +604,8 @@ static const double SPACINGS[][3] = {{1, 1, 1}, {0.5, 0.5, 2}, {0.3, 0.7, 1.1}};
 static void device_measures_anything(void **state)
 {
     (void)state;
-    static const int SHAPES[][4] = {{131, 97, 1, 9},   {64, 48, 1, 1}, {1, 70, 1, 5},
-                                    {300, 1, 1, 20},   {37, 29, 11, 8}, {20, 15, 9, 1},
-                                    {513, 40, 1, 64}, {5, 4, 1, 9}};
+    static const int SHAPES[][4] = {{131, 97, 1, 9}, {64, 48, 1, 1}, {1, 70, 1, 5},    {300, 1, 1, 20},
+                                    {37, 29, 11, 8}, {20, 15, 9, 1}, {513, 40, 1, 64}, {5, 4, 1, 9}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         const int *n = SHAPES[i];
         const double *spacing = SPACINGS[i % 3];
@@ -810,8 +798,8 @@ static void results_on_the_device_are_in_shares(void **state)
     for (int label = 1; label <= COUNT; label++) {
         assert_true(vector[label] == H);
     }
-    const PrimImage out = {.mem = mem, .elem = ELEM_BOOL, .w = W, .h = H, .d = 1, .planes = 1, .pitch = PITCH,
-                           .length = sizeof mask};
+    const PrimImage out =
+        {.mem = mem, .elem = ELEM_BOOL, .w = W, .h = H, .d = 1, .planes = 1, .pitch = PITCH, .length = sizeof mask};
     run_primitive(&prim_hull, &s, NULL, (double[3]){0, 0, 0}, NULL, out);
     assert_true(waited > 2);
     must(dev_read(device, mem, 0, mask, sizeof mask, &err), &err);

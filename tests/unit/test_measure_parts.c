@@ -44,12 +44,18 @@ static uint32_t label_at(int kind, int x, int y, int z, RefShape s)
     int ring = (int)sqrt(dx * dx + dy * dy + dz * dz) / 3;
     switch (kind) {
     case CELLS:
-    case ODD: return below(5) == 0 ? 0 : (uint32_t)(x / 9 + y / 9 * 40 + z / 5 * 1600 + 2);
-    case RINGS: return ring % 2 == 0 || below(60) == 0 ? 0 : (uint32_t)ring;
-    case BANDS: return below(7) == 0 ? 0 : (uint32_t)(x / 4 + 1);
-    case SPECKS: return below(20) != 0 ? 0 : below(900) + 1;
-    case MAZE: return is_wall(x, y, s) ? 1 : 0;
-    default: return (uint32_t)(x + s.w * (y + s.h * z) + 1);
+    case ODD:
+        return below(5) == 0 ? 0 : (uint32_t)(x / 9 + y / 9 * 40 + z / 5 * 1600 + 2);
+    case RINGS:
+        return ring % 2 == 0 || below(60) == 0 ? 0 : (uint32_t)ring;
+    case BANDS:
+        return below(7) == 0 ? 0 : (uint32_t)(x / 4 + 1);
+    case SPECKS:
+        return below(20) != 0 ? 0 : below(900) + 1;
+    case MAZE:
+        return is_wall(x, y, s) ? 1 : 0;
+    default:
+        return (uint32_t)(x + s.w * (y + s.h * z) + 1);
     }
 }
 
@@ -102,9 +108,8 @@ static void compare(const Cut *cut, const PrimTable *want, const PrimTable *got)
         for (int64_t row = 0; row < want->rows; row++) {
             double a = want->at[c * want->rows + row], b = got->at[c * want->rows + row];
             if (memcmp(&a, &b, sizeof a) != 0 && !(isnan(a) && isnan(b))) {
-                fail_msg("%dx%dx%d, kind %d by %d: %s of label %g: %.17g, not %.17g", cut->s.w,
-                         cut->s.h, cut->s.d, cut->kind, cut->step, want->names[c],
-                         want->at[want->columns * want->rows + row], b, a);
+                fail_msg("%dx%dx%d, kind %d by %d: %s of label %g: %.17g, not %.17g", cut->s.w, cut->s.h, cut->s.d,
+                         cut->kind, cut->step, want->names[c], want->at[want->columns * want->rows + row], b, a);
             }
         }
     }
@@ -138,10 +143,10 @@ static void check_columns(const Cut *cut, const char *columns)
 
 /* Some have more objects than are measured at a time, the last one many more. */
 static const Cut CUTS[] = {
-    {{75, 140, 1, 1}, CELLS, 64},  {{60, 37, 1, 1}, RINGS, 0}, {{40, 33, 1, 1}, BANDS, 1},
-    {{50, 70, 1, 1}, SPECKS, 0},   {{70, 90, 1, 1}, ODD, 7},   {{25, 23, 14, 1}, RINGS, 1},
-    {{31, 17, 11, 1}, CELLS, 0},   {{20, 9, 8, 1}, BANDS, 3},  {{50, 20, 1, 1}, CELLS, 64},
-    {{50, 90, 1, 1}, MAZE, 7},     {{300, 290, 1, 1}, EACH, 128},
+    {{75, 140, 1, 1}, CELLS, 64}, {{60, 37, 1, 1}, RINGS, 0},    {{40, 33, 1, 1}, BANDS, 1},
+    {{50, 70, 1, 1}, SPECKS, 0},  {{70, 90, 1, 1}, ODD, 7},      {{25, 23, 14, 1}, RINGS, 1},
+    {{31, 17, 11, 1}, CELLS, 0},  {{20, 9, 8, 1}, BANDS, 3},     {{50, 20, 1, 1}, CELLS, 64},
+    {{50, 90, 1, 1}, MAZE, 7},    {{300, 290, 1, 1}, EACH, 128},
 };
 /* Objects may be in several channels. */
 static const Cut CHANNELS = {{40, 70, 1, 2}, BANDS, 64};
@@ -213,12 +218,8 @@ static void test_filled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_outlines),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_weighted),
-        cmocka_unit_test(test_medians),
+        cmocka_unit_test(test_sums),   cmocka_unit_test(test_nothing),  cmocka_unit_test(test_outlines),
+        cmocka_unit_test(test_rows),   cmocka_unit_test(test_weighted), cmocka_unit_test(test_medians),
         cmocka_unit_test(test_filled),
     };
     return cmocka_run_group_tests(tests, open_device, close_device) +

@@ -17,7 +17,8 @@
 #include <cmocka.h>
 
 static const char *const TEXTS[] = {
-    "input image[y, x]\noutput table = measure(label(image > 200, connectivity = 4), image, area, mean, max, centroid, solidity)\n",
+    "input image[y, x]\noutput table = measure(label(image > 200, connectivity = 4), image, area, mean, max, centroid, "
+    "solidity)\n",
     "input image[y, x]\noutput large = remove_small_objects(label(image > 200, connectivity = 4), 3)\n",
     "input image[y, x]\nlabels = label(image > 200, connectivity = 4)\noutput areas = label_count(labels)[labels]\n"
     "output sums = label_sum(labels, image)[labels]\n",
@@ -32,8 +33,7 @@ static bool runs(const Program *program, const BothCase *in, const BothResult *w
     Exec *exec;
     BothResult got = {0};
     char why[400];
-    const DevOptions options = {
-        .choice = "cpu", .memory_limit = in->limit, .flags = getenv("PIPEC_TEST_FLAGS")};
+    const DevOptions options = {.choice = "cpu", .memory_limit = in->limit, .flags = getenv("PIPEC_TEST_FLAGS")};
     assert_true(dev_open(&options, &dev, err));
     assert_true(exec_new(program, dev, &exec, err));
     BothCase own = *in;

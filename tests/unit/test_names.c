@@ -108,8 +108,7 @@ static void test_distinct(void **state)
 {
     const char *const inputs[] = {"a/x.tif", "b/x.tif"};
     NameUse good[] = {{"out/a_x.tif", "a/x.tif"}, {"out/b_x.tif", "b/x.tif"}};
-    NameUse same[] = {{"out/x.tif", "a/x.tif"}, {"out/y.tif", "a/x.tif"},
-                      {"./out//x.tif", "b/x.tif"}};
+    NameUse same[] = {{"out/x.tif", "a/x.tif"}, {"out/y.tif", "a/x.tif"}, {"./out//x.tif", "b/x.tif"}};
     NameUse twice[] = {{"out/x.tif", "a/x.tif"}, {"out/x.tif", "a/x.tif"}};
     NameUse over[] = {{"./a/x.tif", "a/x.tif"}};
     Err err = {0};

@@ -83,7 +83,10 @@ typedef struct Shape {
     int w, h, d, part_rows;
 } Shape;
 
-static const Shape FLAT[] = {{"y, x", 71, 53, 1, 0}, {"y, x", 71, 53, 1, 7}, {"y, x", 1, 9, 1, 0}, {"y, x", 1, 1, 1, 0}};
+static const Shape FLAT[] = {{"y, x", 71, 53, 1, 0},
+                             {"y, x", 71, 53, 1, 7},
+                             {"y, x", 1, 9, 1, 0},
+                             {"y, x", 1, 1, 1, 0}};
 static const Shape LARGE[] = {{"y, x", 71, 53, 1, 0}, {"y, x", 71, 53, 1, 9}};
 static const Shape DEEP[] = {{"z, y, x", 13, 11, 9, 0}, {"z, y, x", 13, 11, 9, 2}};
 
@@ -109,9 +112,9 @@ static void check(const Shape *s, const char *text)
     }
 }
 
-#define EACH(SHAPES, TEXT)                                                                         \
-    for (size_t i = 0; i < sizeof(SHAPES) / sizeof *(SHAPES); i++) {                               \
-        check(&(SHAPES)[i], TEXT);                                                                 \
+#define EACH(SHAPES, TEXT)                                           \
+    for (size_t i = 0; i < sizeof(SHAPES) / sizeof *(SHAPES); i++) { \
+        check(&(SHAPES)[i], TEXT);                                   \
     }
 
 /* Far more than are listed at a time; and the farthest; and all. */
@@ -185,9 +188,14 @@ static void touching_ones_are_neighbours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_reference_is_right),         TEST(pairs_are_in_order),   TEST(many_are_near),
-        TEST(ties_go_to_the_smaller_label),   TEST(few_labels_have_few_neighbours),
-        TEST(labels_may_have_gaps),           TEST(pixels_have_sizes),    TEST(touching_ones_are_neighbours),
+        TEST(the_reference_is_right),
+        TEST(pairs_are_in_order),
+        TEST(many_are_near),
+        TEST(ties_go_to_the_smaller_label),
+        TEST(few_labels_have_few_neighbours),
+        TEST(labels_may_have_gaps),
+        TEST(pixels_have_sizes),
+        TEST(touching_ones_are_neighbours),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);

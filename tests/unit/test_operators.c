@@ -47,8 +47,7 @@ static double level(const Case *c, double p)
 /* A small deviation from a large mean. */
 static double high(const Case *c, double p)
 {
-    return strcmp(c->type, "f32") == 0 ? p / 16 + 10000
-                                       : fmod(p, 4) + (strcmp(c->type, "u8") == 0 ? 250 : 60000);
+    return strcmp(c->type, "f32") == 0 ? p / 16 + 10000 : fmod(p, 4) + (strcmp(c->type, "u8") == 0 ? 250 : 60000);
 }
 
 /* The same pixels as in cases.py. */
@@ -60,18 +59,14 @@ static double *pixels(const Case *c)
     int64_t state = 12345;
     for (int i = 0; i < n; i++) {
         state = (state * 1103515245 + 12345) % 2147483648LL;
-        const int at[3] = {i / (c->extent[2] * c->extent[1]), i / c->extent[2] % c->extent[1],
-                           i % c->extent[2]};
+        const int at[3] = {i / (c->extent[2] * c->extent[1]), i / c->extent[2] % c->extent[1], i % c->extent[2]};
         out[i] = (double)(state / 65536 % 64);
         for (int axis = 0; axis < c->ndim; axis++) {
             out[i] += at[3 - c->ndim + axis] * (axis + 3) / 4 % 5 * 16;
         }
         out[i] = strcmp(c->pattern, "high") == 0 ? high(c, out[i]) : level(c, even ? 42 : out[i]);
         if (special) {
-            out[i] = i % 17 == 7   ? -INFINITY
-                     : i % 13 == 5 ? INFINITY
-                     : i % 11 == 3 ? NAN
-                                   : out[i];
+            out[i] = i % 17 == 7 ? -INFINITY : i % 13 == 5 ? INFINITY : i % 11 == 3 ? NAN : out[i];
         }
     }
     return out;
@@ -87,9 +82,7 @@ static const char *line_end(const char *p)
 static void read_head(const char *line, Case *c)
 {
     int extent[3], used = 0;
-    assert_int_equal(sscanf(line, "case %79s %lf %15s %7s %n", c->name, &c->tolerance, c->pattern,
-                            c->type, &used),
-                     4);
+    assert_int_equal(sscanf(line, "case %79s %lf %15s %7s %n", c->name, &c->tolerance, c->pattern, c->type, &used), 4);
     c->ndim = sscanf(line + used, "%d %d %d", &extent[0], &extent[1], &extent[2]);
     for (int i = 0; i < 3; i++) {
         c->extent[i] = i < 3 - c->ndim ? 1 : extent[i - (3 - c->ndim)];
@@ -146,8 +139,7 @@ static bool agrees(const Case *c, const IrEvalNode *got)
     const int *e = got->extent;
     int n = e[0] * e[1] * e[2] * e[3];
     if (n != c->n || e[0] != c->shape[c->shape_n - 1]) {
-        print_error("%s has %d x %d x %d x %d pixels, not %d\n", c->name, e[0], e[1], e[2], e[3],
-                    c->n);
+        print_error("%s has %d x %d x %d x %d pixels, not %d\n", c->name, e[0], e[1], e[2], e[3], c->n);
         return false;
     }
     for (int i = 0; i < n; i++) {
@@ -302,9 +294,7 @@ static void devices_agree_with_the_evaluator(void **state)
     (void)state;
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
-                          .flags = getenv("PIPEC_TEST_FLAGS"),
-                          .cache = ""};
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .flags = getenv("PIPEC_TEST_FLAGS"), .cache = ""};
     assert_true(dev_open(&options, &dev, &err));
     check_all(TEST_DATA "/operators.txt", check_on_device, true);
     dev_close(dev);

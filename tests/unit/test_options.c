@@ -40,8 +40,7 @@ static const Program PLAIN = {.name = "blobs",
                               .n_outputs = 3,
                               .tables = TABLES,
                               .n_tables = 1,
-                              .source =
-                                  "# blobs.pipe: count \"bright\" blobs\ninput image[y, x]\n"};
+                              .source = "# blobs.pipe: count \"bright\" blobs\ninput image[y, x]\n"};
 static const Program SEVERAL = {.name = "blobs",
                                 .version = "0.1.0",
                                 .hash = "abc",
@@ -136,8 +135,7 @@ static void params_are_options(void **state)
     (void)state;
     Options o;
     accept(&PLAIN, "blobs a.tif --sigma 3.5 --min-size 4 --param-memory -7 --offset -1e3", &o);
-    assert_true(o.params[0] == 3.5 && o.params[1] == 4 && o.params[2] == -7 &&
-                o.params[3] == -1000);
+    assert_true(o.params[0] == 3.5 && o.params[1] == 4 && o.params[2] == -7 && o.params[3] == -1000);
     char *text = options_params_text(&PLAIN, o.params);
     assert_string_equal(text, "sigma=3.5 min_size=4 memory=-7 offset=-1000");
     free(text);
@@ -188,13 +186,10 @@ static void wrong_options_get_suggestions(void **state)
     refuse(&PLAIN, "blobs --quiet=1", "'--quiet=1': this option takes no value");
     refuse(&PLAIN, "blobs --jobs 0", "--jobs takes a whole number from 1 on, not '0'");
     refuse(&PLAIN, "blobs --jobs 2x", "--jobs takes a whole number from 1 on, not '2x'");
-    refuse(&PLAIN, "blobs --shard 5/4",
-           "--shard takes i/n with i from 1 to n, such as 1/4, not '5/4'");
-    refuse(&PLAIN, "blobs --shard 0/4",
-           "--shard takes i/n with i from 1 to n, such as 1/4, not '0/4'");
+    refuse(&PLAIN, "blobs --shard 5/4", "--shard takes i/n with i from 1 to n, such as 1/4, not '5/4'");
+    refuse(&PLAIN, "blobs --shard 0/4", "--shard takes i/n with i from 1 to n, such as 1/4, not '0/4'");
     refuse(&PLAIN, "blobs --describe=xml", "--describe or --describe=json, not 'xml'");
-    refuse(&PLAIN, "blobs --memory lots",
-           "--memory takes a size such as 2GiB or 512MiB, not 'lots'");
+    refuse(&PLAIN, "blobs --memory lots", "--memory takes a size such as 2GiB or 512MiB, not 'lots'");
 }
 
 static void sizes_are_parsed(void **state)
@@ -282,27 +277,26 @@ static void description_is_json(void **state)
 {
     (void)state;
     char *text = text_of(describe_json, &PLAIN);
-    assert_string_equal(
-        text,
-        "{\n  \"name\": \"blobs\",\n  \"summary\": \"count \\\"bright\\\" blobs\",\n"
-        "  \"version\": \"0.1.0\",\n  \"hash\": \"abc\",\n  \"inputs\": [\n"
-        "    {\"name\": \"image\", \"axes\": [\"y\", \"x\"], \"pixels\": \"file\"}\n  ],\n"
-        "  \"params\": [\n"
-        "    {\"name\": \"sigma\", \"option\": \"sigma\", \"default\": 2, \"min\": 0.1, \"max\": "
-        "50, "
-        "\"integer\": false, \"help\": \"blur radius in pixels\"},\n"
-        "    {\"name\": \"min_size\", \"option\": \"min-size\", \"default\": 10, \"min\": 1, "
-        "\"max\": null, \"integer\": true, \"help\": \"\"},\n"
-        "    {\"name\": \"memory\", \"option\": \"param-memory\", \"default\": -1, \"min\": null, "
-        "\"max\": 0, \"integer\": false, \"help\": \"of the filter\"},\n"
-        "    {\"name\": \"offset\", \"option\": \"offset\", \"default\": 0, \"min\": null, "
-        "\"max\": null, \"integer\": false, \"help\": \"\"}\n  ],\n"
-        "  \"outputs\": [\n"
-        "    {\"name\": \"labels\", \"kind\": \"labels\", \"format\": \"tif\", \"axes\": [\"y\", "
-        "\"x\"]},\n"
-        "    {\"name\": \"table\", \"kind\": \"table\", \"format\": \"csv\", \"columns\": "
-        "\"label,area\"},\n"
-        "    {\"name\": \"count\", \"kind\": \"value\", \"format\": \"csv\"}\n  ]\n}\n");
+    assert_string_equal(text,
+                        "{\n  \"name\": \"blobs\",\n  \"summary\": \"count \\\"bright\\\" blobs\",\n"
+                        "  \"version\": \"0.1.0\",\n  \"hash\": \"abc\",\n  \"inputs\": [\n"
+                        "    {\"name\": \"image\", \"axes\": [\"y\", \"x\"], \"pixels\": \"file\"}\n  ],\n"
+                        "  \"params\": [\n"
+                        "    {\"name\": \"sigma\", \"option\": \"sigma\", \"default\": 2, \"min\": 0.1, \"max\": "
+                        "50, "
+                        "\"integer\": false, \"help\": \"blur radius in pixels\"},\n"
+                        "    {\"name\": \"min_size\", \"option\": \"min-size\", \"default\": 10, \"min\": 1, "
+                        "\"max\": null, \"integer\": true, \"help\": \"\"},\n"
+                        "    {\"name\": \"memory\", \"option\": \"param-memory\", \"default\": -1, \"min\": null, "
+                        "\"max\": 0, \"integer\": false, \"help\": \"of the filter\"},\n"
+                        "    {\"name\": \"offset\", \"option\": \"offset\", \"default\": 0, \"min\": null, "
+                        "\"max\": null, \"integer\": false, \"help\": \"\"}\n  ],\n"
+                        "  \"outputs\": [\n"
+                        "    {\"name\": \"labels\", \"kind\": \"labels\", \"format\": \"tif\", \"axes\": [\"y\", "
+                        "\"x\"]},\n"
+                        "    {\"name\": \"table\", \"kind\": \"table\", \"format\": \"csv\", \"columns\": "
+                        "\"label,area\"},\n"
+                        "    {\"name\": \"count\", \"kind\": \"value\", \"format\": \"csv\"}\n  ]\n}\n");
     free(text);
 }
 

@@ -145,8 +145,8 @@ static void no_order_needs_less(void **state)
         try_all(&t, 0);
         uint64_t peak = peak_of(g, s);
         if (peak > t.least + t.least / 50) {
-            fail_msg("%s\n%llu bytes, but one of %d orders needs %llu", TEXTS[i],
-                     (unsigned long long)peak, t.tried, (unsigned long long)t.least);
+            fail_msg("%s\n%llu bytes, but one of %d orders needs %llu", TEXTS[i], (unsigned long long)peak, t.tried,
+                     (unsigned long long)t.least);
         }
         assert_true(t.tried > 1);
         differ += t.most > t.least + t.least / 10;

@@ -24,7 +24,8 @@ typedef struct Parsed {
     AstFile *file;
 } Parsed;
 
-static void parse(Parsed *p, const char *text) {
+static void parse(Parsed *p, const char *text)
+{
     arena_init(&p->arena);
     diags_init(&p->diags, &p->arena);
     p->source = (Source){"test.pipe", arena_strdup(&p->arena, text)};
@@ -35,11 +36,11 @@ static void parse(Parsed *p, const char *text) {
 
 static void dump_args(const AstArg *args, Str *out);
 
-static void dump(const AstExpr *e, Str *out) {
-    static const char *const heads[] = {
-        [AST_COND] = "(if ",     [AST_INDEX] = "(at ", [AST_MEMBER] = "(. ",
-        [AST_WHERE] = "(where ", [AST_LIST] = "[",     [AST_RECORD] = "(record",
-        [AST_ERROR] = "ERROR"};
+static void dump(const AstExpr *e, Str *out)
+{
+    static const char *const heads[] =
+        {[AST_COND] = "(if ", [AST_INDEX] = "(at ",     [AST_MEMBER] = "(. ", [AST_WHERE] = "(where ",
+         [AST_LIST] = "[",    [AST_RECORD] = "(record", [AST_ERROR] = "ERROR"};
     if (e->kind == AST_NUMBER) {
         str_addf(out, e->is_int ? "%.0f" : "%gr", e->num);
         str_addf(out, "%s%s", e->unit == NULL ? "" : " ", e->unit == NULL ? "" : e->unit);
@@ -90,14 +91,16 @@ static void dump(const AstExpr *e, Str *out) {
     }
 }
 
-static void dump_args(const AstArg *args, Str *out) {
+static void dump_args(const AstArg *args, Str *out)
+{
     for (const AstArg *arg = args; arg != NULL; arg = arg->next) {
         str_addf(out, " %s%s", arg->name == NULL ? "" : arg->name, arg->name == NULL ? "" : "=");
         dump(arg->value, out);
     }
 }
 
-static void dump_part(const char *before, const AstExpr *e, Str *out) {
+static void dump_part(const char *before, const AstExpr *e, Str *out)
+{
     if (e != NULL) {
         str_add(out, before);
         dump(e, out);
@@ -106,12 +109,12 @@ static void dump_part(const char *before, const AstExpr *e, Str *out) {
 
 static void dump_body(const char *before, const AstStmt *body, Str *out);
 
-static void dump_stmt(const AstStmt *s, Str *out) {
-    static const char *const heads[] = {
-        [AST_INPUT] = "input", [AST_PARAM] = "param",   [AST_FN] = "fn",
-        [AST_ASSIGN] = "let",  [AST_OUTPUT] = "output", [AST_REPEAT] = "repeat",
-        [AST_UNTIL] = "until", [AST_IF] = "if",         [AST_FOR] = "for",
-        [AST_WHILE] = "while", [AST_RETURN] = "return", [AST_EXPR] = "expr"};
+static void dump_stmt(const AstStmt *s, Str *out)
+{
+    static const char *const heads[] =
+        {[AST_INPUT] = "input",   [AST_PARAM] = "param",   [AST_FN] = "fn",         [AST_ASSIGN] = "let",
+         [AST_OUTPUT] = "output", [AST_REPEAT] = "repeat", [AST_UNTIL] = "until",   [AST_IF] = "if",
+         [AST_FOR] = "for",       [AST_WHILE] = "while",   [AST_RETURN] = "return", [AST_EXPR] = "expr"};
     str_add(out, heads[s->kind]);
     str_addf(out, "%s%s", s->name == NULL ? "" : " ", s->name == NULL ? "" : s->name);
     for (const AstName *n = s->names; n != NULL; n = n->next) {
@@ -129,7 +132,8 @@ static void dump_stmt(const AstStmt *s, Str *out) {
     dump_body(" else {", s->other, out);
 }
 
-static void dump_body(const char *before, const AstStmt *body, Str *out) {
+static void dump_body(const char *before, const AstStmt *body, Str *out)
+{
     for (const AstStmt *s = body; s != NULL; s = s->next) {
         str_add(out, s == body ? before : "; ");
         dump_stmt(s, out);
@@ -137,7 +141,8 @@ static void dump_body(const char *before, const AstStmt *body, Str *out) {
     str_add(out, body == NULL ? "" : "}");
 }
 
-static const char *tree(Parsed *p) {
+static const char *tree(Parsed *p)
+{
     Str out;
     str_init(&out, &p->arena);
     for (const AstStmt *s = p->file->statements; s != NULL; s = s->next) {
@@ -147,14 +152,16 @@ static const char *tree(Parsed *p) {
     return out.at;
 }
 
-static void complain(Parsed *p, const char *text) {
+static void complain(Parsed *p, const char *text)
+{
     Str out;
     str_init(&out, &p->arena);
     diags_render(&p->diags, &out, false, 0);
     print_error("for:\n%s\n%s\n", text, out.at);
 }
 
-static void check_tree(const char *text, const char *want) {
+static void check_tree(const char *text, const char *want)
+{
     Parsed p;
     parse(&p, text);
     if (p.diags.errors != 0) {
@@ -228,7 +235,8 @@ static const char *const sample_trees[PIPE_SAMPLES] = {
     "output estimate\n",
 };
 
-static void samples_give_their_trees(void **state) {
+static void samples_give_their_trees(void **state)
+{
     (void)state;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
         check_tree(pipe_samples[i].text, sample_trees[i]);
@@ -290,22 +298,19 @@ static const struct {
     {"um + 3 * px", "(+ um (* 3 px))"},
     {"\"a\\\"b\\\\c\\nd\"", "'a\"b\\c\nd'"},
     {"sum(v[dx = i] for i in -1 .. 1)", "sum(over (at v dx=i) <i (- 1) 1>)"},
-    {"max(v for i in 0 .. n - 1 where i != 2 or c)",
-     "max(over v <i 0 (- n 1)> where (or (!= i 2) c))"},
-    {"percentile(v[dx = i] for i in -2..2, q = 30)",
-     "percentile(over (at v dx=i) <i (- 2) 2> q=30)"},
+    {"max(v for i in 0 .. n - 1 where i != 2 or c)", "max(over v <i 0 (- n 1)> where (or (!= i 2) c))"},
+    {"percentile(v[dx = i] for i in -2..2, q = 30)", "percentile(over (at v dx=i) <i (- 2) 2> q=30)"},
     {"percentile(v for j in 0 .. 1, i in 0 .. 2 where i < j, q = 30, k = 1)",
      "percentile(over v <j 0 1> <i 0 2> where (< i j) q=30 k=1)"},
     {"any(a where b for i in 0 .. 1)", "any(over (where a b) <i 0 1>)"},
     {"all(a if b else c for i in 0 .. 1)", "all(over (if a b c) <i 0 1>)"},
-    {"f(input = 1, for = 2, where = 3, stable = 4, in = 5, as = 6)",
-     "f( input=1 for=2 where=3 stable=4 in=5 as=6)"},
+    {"f(input = 1, for = 2, where = 3, stable = 4, in = 5, as = 6)", "f( input=1 for=2 where=3 stable=4 in=5 as=6)"},
     {"a.in + a.where + a.output", "(+ (+ (. a in) (. a where)) (. a output))"},
-    {"at + most + is + until + stable + in + as",
-     "(+ (+ (+ (+ (+ (+ at most) is) until) stable) in) as)"},
+    {"at + most + is + until + stable + in + as", "(+ (+ (+ (+ (+ (+ at most) is) until) stable) in) as)"},
 };
 
-static void expressions_give_their_trees(void **state) {
+static void expressions_give_their_trees(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) {
         Parsed p;
@@ -333,24 +338,20 @@ static const struct {
     {"input a[z, y, x] : u16", "input a /z /y /x :u16\n"},
     {"param n = 3", "param n 3\n"},
     {"param n = -3 in -5 .. 2 * 2", "param n (- 3) from (- 5) to (* 2 2)\n"},
-    {"param d = 0.5 um in 0 um .. 9um \"how \\\"far\\\"\"",
-     "param d 0.5r um from 0 um to 9 um 'how \"far\"'\n"},
+    {"param d = 0.5 um in 0 um .. 9um \"how \\\"far\\\"\"", "param d 0.5r um from 0 um to 9 um 'how \"far\"'\n"},
     {"param mode = \"wrap\" \"border\"", "param mode 'wrap' 'border'\n"},
     {"fn f() = 1", "fn f 1\n"},
-    {"fn f(a : image, b = 2, c : f32 = -1,) : mask = a > b",
-     "fn f /a:image /b=2 /c:f32=(- 1) :mask (> a b)\n"},
+    {"fn f(a : image, b = 2, c : f32 = -1,) : mask = a > b", "fn f /a:image /b=2 /c:f32=(- 1) :mask (> a b)\n"},
     {"fn f(a)\n{\n  b = a\n\n  return b }", "fn f /a {let b a; return b}\n"},
     {"fn f(a) { }", "fn f /a\n"},
     {"fn f(a) {\n if a { return 1 }\n else if b { return 2 } else\n { return 3 }\n}",
      "fn f /a {if a {return 1} else {if b {return 2} else {return 3}}}\n"},
-    {"fn f(a) { while a < 3 { a = a + 1\n }\n return a }",
-     "fn f /a {while (< a 3) {let a (+ a 1)}; return a}\n"},
+    {"fn f(a) { while a < 3 { a = a + 1\n }\n return a }", "fn f /a {while (< a 3) {let a (+ a 1)}; return a}\n"},
     {"output a", "output a\n"},
     {"output a as png", "output a 'png'\n"},
     {"output a = f(b) as png", "output a f( b) 'png'\n"},
     {"repeat n + 1 { a = b }", "repeat (+ n 1) {let a b}\n"},
-    {"repeat until a is stable,\n at most 2 * n { repeat 2 { a = b } }",
-     "until a most (* 2 n) {repeat 2 {let a b}}\n"},
+    {"repeat until a is stable,\n at most 2 * n { repeat 2 { a = b } }", "until a most (* 2 n) {repeat 2 {let a b}}\n"},
     {"f(x)", "expr f( x)\n"},
     {"in = 1\nis = in\nat = is\nuntil = at\nas = until\nmost = as\nstable = most",
      "let in 1\nlet is in\nlet at is\nlet until at\nlet as until\nlet most as\nlet stable most\n"},
@@ -358,14 +359,16 @@ static const struct {
     {"x = f(a,\n b = 2)\ny = 3", "let x f( a b=2)\nlet y 3\n"},
 };
 
-static void statements_give_their_trees(void **state) {
+static void statements_give_their_trees(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         check_tree(statements[i].text, statements[i].tree);
     }
 }
 
-static void check_span(Span span, const char *want) {
+static void check_span(Span span, const char *want)
+{
     char text[100];
     size_t n = (size_t)(span.end - span.begin);
     assert_true(n < sizeof text);
@@ -374,7 +377,8 @@ static void check_span(Span span, const char *want) {
     assert_string_equal(text, want);
 }
 
-static void spans_cover_what_was_written(void **state) {
+static void spans_cover_what_was_written(void **state)
+{
     (void)state;
     Parsed p;
     parse(&p, "param s = 2 um in 0 .. 9 \"help\" # c\n"
@@ -517,7 +521,8 @@ static const struct {
 };
 
 /* Takes the marks out of the text and notes where they were. */
-static int take_marks(char *text, int begin[], int end[]) {
+static int take_marks(char *text, int begin[], int end[])
+{
     int n = 0;
     char *to = text;
     for (const char *from = text; *from != '\0';) {
@@ -535,7 +540,8 @@ static int take_marks(char *text, int begin[], int end[]) {
     return n;
 }
 
-static bool has_diag(const Diags *diags, const char *code, int begin, int end) {
+static bool has_diag(const Diags *diags, const char *code, int begin, int end)
+{
     for (const Diag *d = diags->first; d != NULL; d = diag_next(d)) {
         Span span = diag_span(d);
         if (strncmp(diag_code(d), code, 5) == 0 && span.begin == begin && span.end == end) {
@@ -545,7 +551,8 @@ static bool has_diag(const Diags *diags, const char *code, int begin, int end) {
     return false;
 }
 
-static void mistakes_are_named_and_placed(void **state) {
+static void mistakes_are_named_and_placed(void **state)
+{
     (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         int begin[8], end[8];
@@ -567,7 +574,8 @@ static void mistakes_are_named_and_placed(void **state) {
     }
 }
 
-static void what_is_right_beside_mistakes_is_kept(void **state) {
+static void what_is_right_beside_mistakes_is_kept(void **state)
+{
     (void)state;
     static const struct {
         const char *text, *tree;
@@ -578,8 +586,7 @@ static void what_is_right_beside_mistakes_is_kept(void **state) {
         {"a = [1, 2)\n", "let a [ 1 2]\n"},
         {"a = {{1}, {2}}\n", "let a [ [ 1] [ 2]]\n"},
         {"a = b < c < d\n", "let a ERROR\n"},
-        {"repeat 3 { input a[x]\n b = 1\n output c = 3\n output b }\n",
-         "input a /x\nrepeat 3 {let b 1; let c 3}\n"},
+        {"repeat 3 { input a[x]\n b = 1\n output c = 3\n output b }\n", "input a /x\nrepeat 3 {let b 1; let c 3}\n"},
         {"fn f(x) {\n a = \n return x\n}\n", "fn f /x {return x}\n"},
         {"input = 3\n", "let input 3\n"},
         {"x = 1 if a = 3 else 2\n", "let x (if 1 (== a 3) 2)\n"},
@@ -593,7 +600,8 @@ static void what_is_right_beside_mistakes_is_kept(void **state) {
     }
 }
 
-static void files_are_text_to_their_end(void **state) {
+static void files_are_text_to_their_end(void **state)
+{
     (void)state;
     Parsed p;
     parse(&p, "x = 1\ny = 2\n");
@@ -607,7 +615,8 @@ static void files_are_text_to_their_end(void **state) {
 /* ---- any text ---- */
 
 /* Parses, prints and renders; every place that is named lies inside of the text. */
-static void survive(const char *text) {
+static void survive(const char *text)
+{
     Parsed p;
     parse(&p, text);
     int size = (int)strlen(text);
@@ -626,7 +635,8 @@ static void survive(const char *text) {
     arena_free(&p.arena);
 }
 
-static void broken_samples_do_no_harm(void **state) {
+static void broken_samples_do_no_harm(void **state)
+{
     (void)state;
     for (int i = 0; i < PIPE_SAMPLES; i++) {
         const char *sample = pipe_samples[i].text;
@@ -647,21 +657,23 @@ static void broken_samples_do_no_harm(void **state) {
     }
 }
 
-static uint32_t next_random(uint32_t *seed) {
+static uint32_t next_random(uint32_t *seed)
+{
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;
 }
 
-static void soup_does_no_harm(void **state) {
+static void soup_does_no_harm(void **state)
+{
     (void)state;
-    static const char *const words[] = {
-        "input",  "param", "output", "fn", "repeat", "until", "is",     "stable",   "at",
-        "most",   "for",   "in",     "if", "else",   "while", "return", "where",    "and",
-        "or",     "not",   "xor",    "as", "true",   "x",     "img",    "3",        "2.5",
-        "0.5 um", "\"s\"", "(",      ")",  "[",      "]",     "{",      "}",        ",",
-        ":",      ".",     "..",     "=",  "==",     "<",     "+",      "-",        "*",
-        "/",      "//",    "**",     "\n", "\n",     "# c\n", "$",      "\xC3\xA9", "\xC3\x97",
-        ";",      "'",     "\"",     "\\", "\t",     "\r\n",  "\x80"};
+    static const char *const words[] = {"input", "param", "output", "fn",     "repeat",   "until",    "is",    "stable",
+                                        "at",    "most",  "for",    "in",     "if",       "else",     "while", "return",
+                                        "where", "and",   "or",     "not",    "xor",      "as",       "true",  "x",
+                                        "img",   "3",     "2.5",    "0.5 um", "\"s\"",    "(",        ")",     "[",
+                                        "]",     "{",     "}",      ",",      ":",        ".",        "..",    "=",
+                                        "==",    "<",     "+",      "-",      "*",        "/",        "//",    "**",
+                                        "\n",    "\n",    "# c\n",  "$",      "\xC3\xA9", "\xC3\x97", ";",     "'",
+                                        "\"",    "\\",    "\t",     "\r\n",   "\x80"};
     enum { WORDS = sizeof words / sizeof *words };
     uint32_t seed = 1;
     for (int round = 0; round < 4000; round++) {
@@ -675,7 +687,8 @@ static void soup_does_no_harm(void **state) {
     }
 }
 
-static void bytes_do_no_harm(void **state) {
+static void bytes_do_no_harm(void **state)
+{
     (void)state;
     uint32_t seed = 7;
     char *text = test_malloc(65537);
@@ -690,7 +703,8 @@ static void bytes_do_no_harm(void **state) {
 }
 
 /* `unit` again and again, 64 KiB of it, between `before` and `after`. */
-static void survive_many(const char *before, const char *unit, const char *after, bool deep) {
+static void survive_many(const char *before, const char *unit, const char *after, bool deep)
+{
     size_t n = 65536 / strlen(unit);
     char *text = test_malloc(strlen(before) + n * strlen(unit) + strlen(after) + 1);
     char *to = text + sprintf(text, "%s", before);
@@ -710,7 +724,8 @@ static void survive_many(const char *before, const char *unit, const char *after
     test_free(text);
 }
 
-static void depth_is_capped(void **state) {
+static void depth_is_capped(void **state)
+{
     (void)state;
     survive_many("x = ", "(", "", true);
     survive_many("x = ", "[", "", true);
@@ -731,7 +746,8 @@ static void depth_is_capped(void **state) {
     survive_many("", "\"\n", "", false);
 }
 
-static void nesting_just_below_the_cap_is_fine(void **state) {
+static void nesting_just_below_the_cap_is_fine(void **state)
+{
     (void)state;
     char text[600] = "x = ";
     for (int i = 0; i < 256; i++) {
@@ -742,7 +758,8 @@ static void nesting_just_below_the_cap_is_fine(void **state) {
     check_tree(text, "let x 1\n");
 }
 
-int main(void) {
+int main(void)
+{
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(samples_give_their_trees),
         cmocka_unit_test(expressions_give_their_trees),

@@ -53,8 +53,7 @@ static const Cut CUTS[] = {
     {{40, 64, 1, 1}, 64, false},   {{33, 21, 7, 2}, 1, false},   {{30, 70, 9, 1}, 0, false},
     {{50, 17, 6, 1}, 4, false},    {{1, 129, 1, 1}, 64, false},
 };
-static const Cut ODD_CUTS[] = {
-    {{45, 37, 1, 1}, 0, false}, {{33, 40, 1, 2}, 1, true}, {{100, 29, 1, 3}, 0, false}};
+static const Cut ODD_CUTS[] = {{{45, 37, 1, 1}, 0, false}, {{33, 40, 1, 2}, 1, true}, {{100, 29, 1, 3}, 0, false}};
 enum { N_CUTS = sizeof CUTS / sizeof CUTS[0], N_ODD = sizeof ODD_CUTS / sizeof ODD_CUTS[0] };
 
 static PartsJob job_of(const Cut *cut, const Primitive *primitive, int shape)
@@ -97,8 +96,8 @@ static void check_reduce(const Cut *cut, int kind, bool masked)
         job.arg[0] = 7;
         must(parts_run(&job, NULL, got, &err), &err);
         if (memcmp(want, got + PARTS_VALUE, sizeof want) != 0) {
-            fail_msg("%dx%dx%dx%d, fill %d: sum %.17g, not %.17g", cut->s.w, cut->s.h, cut->s.d,
-                     cut->s.c, kind, got[PARTS_VALUE], want[0]);
+            fail_msg("%dx%dx%dx%d, fill %d: sum %.17g, not %.17g", cut->s.w, cut->s.h, cut->s.d, cut->s.c, kind,
+                     got[PARTS_VALUE], want[0]);
         }
     }
     free(pixels);
@@ -125,9 +124,8 @@ static void check_histogram(const Cut *cut, int kind, int bins, bool integer, in
         PartsJob job = job_of(cut, &prim_histogram, shape);
         job.pixels[0] = pixels;
         job.elem[0] = ELEM_F32;
-        job.functions =
-            "static double read_2(READ_PARAMS, int x, int y, int plane) { return 0; }\n"
-            "static double read_3(READ_PARAMS, int x, int y, int plane) { return 1000; }\n";
+        job.functions = "static double read_2(READ_PARAMS, int x, int y, int plane) { return 0; }\n"
+                        "static double read_3(READ_PARAMS, int x, int y, int plane) { return 1000; }\n";
         job.arg[0] = bins;
         job.arg[1] = integer;
         job.length = bins;
@@ -179,8 +177,8 @@ static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where
         job.arg[0] = percent;
         must(parts_run(&job, NULL, got, &err), &err);
         if (memcmp(&want, &got[PARTS_VALUE], sizeof want) != 0) {
-            fail_msg("percentile %g of %dx%dx%dx%d: %.17g, not %.17g", percent, cut->s.w, cut->s.h,
-                     cut->s.d, cut->s.c, got[PARTS_VALUE], want);
+            fail_msg("percentile %g of %dx%dx%dx%d: %.17g, not %.17g", percent, cut->s.w, cut->s.h, cut->s.d, cut->s.c,
+                     got[PARTS_VALUE], want);
         }
         assert_true(isnan(want) || i % 3 == 0 || passes == (i % 3 == 1 ? 1 : 2));
     }
@@ -234,9 +232,8 @@ static void check_summary(const Cut *cut, const float *pixels, const uint8_t *wh
         job.arg[1] = percent;
         must(parts_run(&job, NULL, got, &err), &err);
         if (memcmp(want, &got[PARTS_VALUE], sizeof want) != 0) {
-            fail_msg("sum and percentile %g of %dx%dx%dx%d: %.17g and %.17g, not %.17g and %.17g",
-                     percent, cut->s.w, cut->s.h, cut->s.d, cut->s.c, got[PARTS_VALUE],
-                     got[PARTS_VALUE + 5], want[0], want[5]);
+            fail_msg("sum and percentile %g of %dx%dx%dx%d: %.17g and %.17g, not %.17g and %.17g", percent, cut->s.w,
+                     cut->s.h, cut->s.d, cut->s.c, got[PARTS_VALUE], got[PARTS_VALUE + 5], want[0], want[5]);
         }
     }
 }
@@ -273,8 +270,8 @@ static void check_otsu(const Cut *cut, const float *pixels, const uint8_t *where
         must(parts_run(&job, NULL, got, &err), &err);
         if (memcmp(want + 3, &got[PARTS_VALUE + 3], 3 * sizeof *want) != 0) {
             fail_msg("range and threshold of %dx%dx%dx%d: %.17g .. %.17g and %.17g, not %.17g .. %.17g and %.17g",
-                     cut->s.w, cut->s.h, cut->s.d, cut->s.c, got[PARTS_VALUE + 3],
-                     got[PARTS_VALUE + 4], got[PARTS_VALUE + 5], want[3], want[4], want[5]);
+                     cut->s.w, cut->s.h, cut->s.d, cut->s.c, got[PARTS_VALUE + 3], got[PARTS_VALUE + 4],
+                     got[PARTS_VALUE + 5], want[3], want[4], want[5]);
         }
     }
 }
@@ -355,9 +352,8 @@ static void compare(const PartsJob *job, const uint32_t *want, const uint32_t *g
     for (size_t p = 0; p < ref_pixels(job->s); p++) {
         if (want[p] != got[p]) {
             size_t w = (size_t)job->s.w;
-            fail_msg("%s of %dx%dx%dx%d by %d, arg %g: at %zu, %zu: %u, not %u",
-                     job->primitive->name, job->s.w, job->s.h, job->s.d, job->s.c, job->step,
-                     job->arg[0], p % w, p / w, got[p], want[p]);
+            fail_msg("%s of %dx%dx%dx%d by %d, arg %g: at %zu, %zu: %u, not %u", job->primitive->name, job->s.w,
+                     job->s.h, job->s.d, job->s.c, job->step, job->arg[0], p % w, p / w, got[p], want[p]);
         }
     }
 }
@@ -477,8 +473,8 @@ static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape, i
         float v, w = want[i];
         memcpy(&v, &got[i], sizeof v);
         if (memcmp(&v, &w, sizeof v) != 0 && !(isnan(v) && isnan(w))) {
-            fail_msg("fold %d of %dx%d by %d: label %zu: %g, not %g", fold, cut->s.w, cut->s.h,
-                     cut->step, i, (double)v, (double)w);
+            fail_msg("fold %d of %dx%d by %d: label %zu: %g, not %g", fold, cut->s.w, cut->s.h, cut->step, i, (double)v,
+                     (double)w);
         }
     }
     free(pixels);
@@ -526,8 +522,7 @@ static void test_compact(void **state)
     (void)state;
     for (int i = 0; i < N_CUTS; i++) {
         uint32_t most = (uint32_t)ref_pixels(CUTS[i].s);
-        check_compact(&CUTS[i], i % 3 == 0 ? most : most / 9, false,
-                      i % 2 == 0 ? SHAPE_GPU : SHAPE_CPU);
+        check_compact(&CUTS[i], i % 3 == 0 ? most : most / 9, false, i % 2 == 0 ? SHAPE_GPU : SHAPE_CPU);
     }
     check_compact(&ODD_CUTS[2], 1000, false, SHAPE_GPU);
     check_compact(&ODD_CUTS[0], UINT32_MAX - 3, true, SHAPE_CPU);
@@ -540,16 +535,11 @@ static void test_compact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reduce),
-        cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_rank),
-        cmocka_unit_test(test_rank_around_zero),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_otsu),
-        cmocka_unit_test(test_label),
-        cmocka_unit_test(test_label_equal),
-        cmocka_unit_test(test_perlabel),
-        cmocka_unit_test(test_compact),
+        cmocka_unit_test(test_reduce),   cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_rank),     cmocka_unit_test(test_rank_around_zero),
+        cmocka_unit_test(test_summary),  cmocka_unit_test(test_otsu),
+        cmocka_unit_test(test_label),    cmocka_unit_test(test_label_equal),
+        cmocka_unit_test(test_perlabel), cmocka_unit_test(test_compact),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);

@@ -64,8 +64,8 @@ static int count_in(const char *text, const char *words)
     return n;
 }
 
-#define HEAD                                                                                       \
-    "graph test\nparam k = 2 in 0 .. 9\ngrid 0 [x = extent(%1, x), y = extent(%1, y)]\n"           \
+#define HEAD                                                                             \
+    "graph test\nparam k = 2 in 0 .. 9\ngrid 0 [x = extent(%1, x), y = extent(%1, y)]\n" \
     "%1 image = input \"yx\" : image file grid 0\n"
 #define MAP(number, name) "%" #number " " name " = map : image f32 grid 0\n    in 0 "
 
@@ -132,10 +132,9 @@ static void limits_are_rounded_once(void **state)
 static void equal_nodes_become_one(void **state)
 {
     (void)state;
-    IrGraph *g = parse(HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3, "c") "sqrt(%1)\n"
-                            MAP(4, "d") "add(%2, 1:f32)\n" MAP(5, "e") "add(%3, 1:f32)\n"
-                            MAP(6, "f") "mul(%4, %5)\n"
-                            "output f = %6 as tif\noutput e = %5 as tif\n");
+    IrGraph *g = parse(HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3, "c") "sqrt(%1)\n" MAP(4, "d") "add(%2, 1:f32)\n" MAP(
+        5, "e") "add(%3, 1:f32)\n" MAP(6, "f") "mul(%4, %5)\n"
+                                               "output f = %6 as tif\noutput e = %5 as tif\n");
     const char *text = after(g, "cse");
     assert_in(text, "in 0 mul(%4, %4)\n");
     assert_in(text, "output e = %4 as tif");
@@ -147,10 +146,10 @@ static void nodes_that_differ_stay_apart(void **state)
 {
     (void)state;
     IrGraph *g = parse(HEAD MAP(2, "b") "%1\n%3 c = map : image u8 grid 0\n    in 0 sat_u8(%1)\n"
-                            "%4 r = reduce : value f64\n    in 0 %1\n    arg 0 1\n"
-                            "%5 s = reduce : value f64\n    in 0 %1\n    arg 0 2\n"
-                            "output b = %2 as tif\noutput c = %3 as tif\n"
-                            "output v as csv\n    value add(%4.0, %5.2)\n");
+                                        "%4 r = reduce : value f64\n    in 0 %1\n    arg 0 1\n"
+                                        "%5 s = reduce : value f64\n    in 0 %1\n    arg 0 2\n"
+                                        "output b = %2 as tif\noutput c = %3 as tif\n"
+                                        "output v as csv\n    value add(%4.0, %5.2)\n");
     const char *before = pipeline_print(g);
     assert_string_equal(after(g, "cse"), before);
 }
@@ -160,8 +159,8 @@ static void merged_nodes_are_renamed_everywhere(void **state)
 {
     (void)state;
     IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\na = image * 2\nb = image * 2\nk = a\nl = b\n"
-                           "repeat 3 { k = k + otsu(a)\n l = l + otsu(b) }\n"
-                           "output k\noutput l\n");
+                                            "repeat 3 { k = k + otsu(a)\n l = l + otsu(b) }\n"
+                                            "output k\noutput l\n");
     assert_int_equal(count_in(pipeline_print(g), " = histogram"), 2);
     const char *text = after(g, "cse,dce");
     assert_int_equal(count_in(text, " = histogram"), 1);
@@ -173,8 +172,10 @@ static void merged_nodes_are_renamed_everywhere(void **state)
 static void what_no_output_needs_is_removed(void **state)
 {
     (void)state;
-    IrGraph *g = parse(HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3, "unused") "sqrt(%2)\n"
-                            MAP(4, "unused_too") "sqrt(%3)\noutput b = %2 as tif\n");
+    IrGraph *g = parse(
+        HEAD MAP(2, "b") "sqrt(%1)\n" MAP(3,
+                                          "unused") "sqrt(%2)\n" MAP(4,
+                                                                     "unused_too") "sqrt(%3)\noutput b = %2 as tif\n");
     const char *text = after(g, "dce");
     assert_in(text, "%2 b");
     assert_not_in(text, "unused");
@@ -184,14 +185,14 @@ static void loops_that_nothing_reads_are_removed(void **state)
 {
     (void)state;
     IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\nk = image\nrepeat 3 { k = gaussian(k, 2) }\n"
-                           "output a = image + 1\nprobe = k\n");
+                                            "output a = image + 1\nprobe = k\n");
     assert_in(pipeline_print(g), "loop 1 in 0");
     const char *text = after(g, "dce");
     assert_not_in(text, "loop");
     assert_not_in(text, "gaussian_x");
     /* A carry that only itself reads goes alone. */
     g = pipeline_must("test.pipe", "input image[y, x]\nk = image\nl = image\n"
-                  "repeat 3 { k = k + 1\n l = gaussian(l, 2) }\noutput k\n");
+                                   "repeat 3 { k = k + 1\n l = gaussian(l, 2) }\noutput k\n");
     text = after(g, "dce");
     assert_int_equal(count_in(text, "    carry %"), 1);
     assert_not_in(text, "gaussian_x");
@@ -200,11 +201,12 @@ static void loops_that_nothing_reads_are_removed(void **state)
 static void reductions_compute_what_is_used(void **state)
 {
     (void)state;
-    IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image)\noutput b = image / max(image)\n");
+    IrGraph *g =
+        pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image)\noutput b = image / max(image)\n");
     assert_in(after(g, "demand"), "arg 0 5\n"); /* sum and count, extremes */
     g = pipeline_must("test.pipe", "input image[y, x]\nlo = mean(image)\n"
-                  "repeat until std(image where image > lo) is stable, at most 5 {\n"
-                  "  lo = mean(image where image > lo)\n}\noutput a = image > lo\n");
+                                   "repeat until std(image where image > lo) is stable, at most 5 {\n"
+                                   "  lo = mean(image where image > lo)\n}\noutput a = image > lo\n");
     assert_in(after(g, "demand"), "arg 0 3\n"); /* also the squares */
 }
 
@@ -223,7 +225,8 @@ static void percentiles_and_reductions_share_a_reading(void **state)
     g = pipeline_must("test.pipe", "input image[y, x]\nm = median(image)\noutput a = m - mean(image)\n");
     text = after(g, "summary"); /* the rank comes first */
     assert_in(text, "value sub(%2.5, div(%2.0, %2.1))\n");
-    g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image where image > 3)\noutput b = median(image)\n");
+    g = pipeline_must("test.pipe",
+                      "input image[y, x]\noutput a = mean(image where image > 3)\noutput b = median(image)\n");
     assert_not_in(after(g, "summary"), " = summary");
     g = pipeline_must("test.pipe", "input image[y, x]\ng = gaussian(image, 2)\noutput g\n"
                                    "output a = mean(g)\noutput b = median(g)\n");
@@ -275,17 +278,19 @@ static void stencils_in_front_of_primitives_are_stages(void **state)
 static void what_several_readers_share_is_computed_once(void **state)
 {
     (void)state;
-    IrGraph *g = pipeline_must("test.pipe", "input image[y, x] : f32\na = sqrt(exp(sin(cos(image))))\nb = a * 2\nc = a * 3\n"
-                           "d = a * 5\nf = a * 7\nh = a * 11\ni = a * 13\nj = a * 17\nk = a * 19\n"
-                           "output l = b + c + d + f + h + i + j + k\n");
+    IrGraph *g =
+        pipeline_must("test.pipe", "input image[y, x] : f32\na = sqrt(exp(sin(cos(image))))\nb = a * 2\nc = a * 3\n"
+                                   "d = a * 5\nf = a * 7\nh = a * 11\ni = a * 13\nj = a * 17\nk = a * 19\n"
+                                   "output l = b + c + d + f + h + i + j + k\n");
     const char *text = after(g, "inline,dce");
     assert_int_equal(count_in(text, " = map"), 1);
     /* For each channel it would be computed anew. */
     g = pipeline_must("test.pipe", "input image[y, x] : f32\n"
-                           "a = sqrt(exp(sin(cos(sqrt(exp(sin(cos(sqrt(exp(sin(cos(sqrt(image)))))))))))))\n"
-                           "output p = a * c_of(canvas(image, channels = 3))\n");
+                                   "a = sqrt(exp(sin(cos(sqrt(exp(sin(cos(sqrt(exp(sin(cos(sqrt(image)))))))))))))\n"
+                                   "output p = a * c_of(canvas(image, channels = 3))\n");
     assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 2);
-    g = pipeline_must("test.pipe", "input image[y, x] : f32\na = image * 2\noutput p = a * c_of(canvas(image, channels = 3))\n");
+    g = pipeline_must("test.pipe",
+                      "input image[y, x] : f32\na = image * 2\noutput p = a * c_of(canvas(image, channels = 3))\n");
     assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 1);
 }
 
@@ -293,7 +298,7 @@ static void values_in_a_row_share_a_launch(void **state)
 {
     (void)state;
     IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\noutput a = mean(image)\noutput b = std(image)\n"
-                           "output c = mean(image) * 2\n");
+                                            "output c = mean(image) * 2\n");
     PassContext cx = {.fuse = FUSE_ALL, .verify = true};
     const IrSchedule *s = pass_run_all(g, &cx);
     assert_int_equal(s->steps.n, 2);
@@ -323,8 +328,7 @@ static IrEval *evaluate(const IrGraph *g, const IrEvalInput *input)
     return ev;
 }
 
-static void assert_same_outputs(const IrGraph *g, IrEval *want, const IrGraph *h, IrEval *got,
-                                const char *passes)
+static void assert_same_outputs(const IrGraph *g, IrEval *want, const IrGraph *h, IrEval *got, const char *passes)
 {
     for (int i = 0; i < g->outputs.n; i++) {
         const IrOutput *o = &g->outputs.at[i], *q = &h->outputs.at[i];

@@ -46,18 +46,18 @@ static void check_for(const char *text, const DeviceFigures *figures)
 static void programs_are_known_beforehand(void **state)
 {
     (void)state;
-    static const char *const TEXTS[] = {
-        "input image[y, x]\nb = gaussian(image, 1)\nl = label(b > otsu(b))\noutput l\n"
-        "output t = measure(l, image, area, centroid, mean, max, perimeter)\n",
-        "input image[y, x]\noutput a = median(image)\noutput b = std(image)\n"
-        "output c = filter_by_size(label(image > 100), 3, 500)\n",
-        "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n",
-        "input image[y, x]\nl = label(image > 100)\n"
-        "output t = measure(l, sqrt(image), mean, median, center_of_mass, feret_diameter_max)\n",
-        "input image[y, x]\nl = label(image > 100)\noutput c = label2rgb(l)\n"
-        "output t = measure(l, image, solidity, orientation, area_filled, moments_weighted_hu, std)\n",
-        "input image[y, x]\noutput a = mean(image) + percentile(image, 20)\noutput d = distance(image > 90)\n"
-        "output e = expand_labels(label(image > 100), 5)\noutput h = otsu(image / 3)\n"};
+    static const char *const TEXTS[] =
+        {"input image[y, x]\nb = gaussian(image, 1)\nl = label(b > otsu(b))\noutput l\n"
+         "output t = measure(l, image, area, centroid, mean, max, perimeter)\n",
+         "input image[y, x]\noutput a = median(image)\noutput b = std(image)\n"
+         "output c = filter_by_size(label(image > 100), 3, 500)\n",
+         "input image[y, x]\nl = label(image > 100)\ns = label_sum(l, image)\noutput p = image / s[l]\n",
+         "input image[y, x]\nl = label(image > 100)\n"
+         "output t = measure(l, sqrt(image), mean, median, center_of_mass, feret_diameter_max)\n",
+         "input image[y, x]\nl = label(image > 100)\noutput c = label2rgb(l)\n"
+         "output t = measure(l, image, solidity, orientation, area_filled, moments_weighted_hu, std)\n",
+         "input image[y, x]\noutput a = mean(image) + percentile(image, 20)\noutput d = distance(image > 90)\n"
+         "output e = expand_labels(label(image > 100), 5)\noutput h = otsu(image / 3)\n"};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         IrGraph *g = pipeline_must("test.pipe", TEXTS[i]);
         PassContext cx = {.fuse = FUSE_ALL};
@@ -80,8 +80,7 @@ static void programs_are_known_beforehand(void **state)
         uint64_t builds = dev_builds(fresh);
         assert_true(both_execute(exec, p, &in, &result, &err));
         if (dev_builds(fresh) != builds) {
-            fail_msg("%s\n%d programs were not known before the run", TEXTS[i],
-                     (int)(dev_builds(fresh) - builds));
+            fail_msg("%s\n%d programs were not known before the run", TEXTS[i], (int)(dev_builds(fresh) - builds));
         }
         both_free(&result);
         exec_free(exec);
@@ -176,8 +175,8 @@ static void what_reads_nothing_is_compiled_once(void **state)
             builds[k] = builds_more(fresh, text);
         }
         if (builds[0] < 2 || builds[1] >= builds[0]) {
-            fail_msg("%s\ncompiles %d programs, where another one has compiled %d", text,
-                     (int)builds[1], (int)builds[0]);
+            fail_msg("%s\ncompiles %d programs, where another one has compiled %d", text, (int)builds[1],
+                     (int)builds[0]);
         }
         dev_close(fresh);
     }
@@ -241,27 +240,27 @@ static void binaries_stand_in_for_compiling(void **state)
 static void loops_end_where_they_should(void **state)
 {
     (void)state;
-    static const char *const LOOPS[] = {
-        "repeat until count(image where image > lo) is stable, at most %d {\n"
-        "  lo = mean(image where image > lo)\n}\n",
-        /* The largest keeps still at once; the rest does not. */
-        "repeat until max(image where image > lo) is stable, at most %d {\n"
-        "  lo = lo + median(image where image > lo) / 9\n  n = n + 1\n}\n",
-        "repeat 2 {\n  repeat until max(image where image > lo) is stable, at most %d {\n"
-        "    lo = lo + std(image where image > lo) / 9\n  }\n  n = n + lo\n}\n",
-        "repeat until floor(n / 3) is stable, at most %d {\n  m = 0\n"
-        "  repeat until max(image where image > lo + m) is stable, at most 4 { m = m + 1 }\n"
-        "  lo = lo + m\n  n = n + 1\n}\n",
-        /* What is carried is an image, in a kernel of its own, in a reduced one, and two that change places. */
-        "v = image > 200\nrepeat until count(v) is stable, at most %d {\n"
-        "  v = dilate(v, 1) and image > 60\n  n = n + 1\n}\nlo = lo + sum(image where v)\n",
-        "v = f32(image)\nrepeat until max(v where v > 9) is stable, at most %d {\n"
-        "  v = gaussian(v, 1)\n  v = v * (max(image) - lo) / max(v)\n}\nn = sum(v) + median(v)\n",
-        "v = image > 128\nu = not v\nrepeat until count(u) is stable, at most %d {\n"
-        "  w = v\n  v = u\n  u = erode(w, 1)\n  n = n + 1\n}\nlo = count(v) + 1000 * count(u)\n",
-        /* Labelling waits for the host. */
-        "repeat until count(label(image > lo)) is stable, at most %d {\n  lo = lo + 40\n  n = n + 1\n}\n",
-        "s = kappa_sigma(image, 2)\nlo = s.mean + li(f32(image)) * %d\nn = s.count\n"};
+    static const char *const LOOPS[] =
+        {"repeat until count(image where image > lo) is stable, at most %d {\n"
+         "  lo = mean(image where image > lo)\n}\n",
+         /* The largest keeps still at once; the rest does not. */
+         "repeat until max(image where image > lo) is stable, at most %d {\n"
+         "  lo = lo + median(image where image > lo) / 9\n  n = n + 1\n}\n",
+         "repeat 2 {\n  repeat until max(image where image > lo) is stable, at most %d {\n"
+         "    lo = lo + std(image where image > lo) / 9\n  }\n  n = n + lo\n}\n",
+         "repeat until floor(n / 3) is stable, at most %d {\n  m = 0\n"
+         "  repeat until max(image where image > lo + m) is stable, at most 4 { m = m + 1 }\n"
+         "  lo = lo + m\n  n = n + 1\n}\n",
+         /* What is carried is an image, in a kernel of its own, in a reduced one, and two that change places. */
+         "v = image > 200\nrepeat until count(v) is stable, at most %d {\n"
+         "  v = dilate(v, 1) and image > 60\n  n = n + 1\n}\nlo = lo + sum(image where v)\n",
+         "v = f32(image)\nrepeat until max(v where v > 9) is stable, at most %d {\n"
+         "  v = gaussian(v, 1)\n  v = v * (max(image) - lo) / max(v)\n}\nn = sum(v) + median(v)\n",
+         "v = image > 128\nu = not v\nrepeat until count(u) is stable, at most %d {\n"
+         "  w = v\n  v = u\n  u = erode(w, 1)\n  n = n + 1\n}\nlo = count(v) + 1000 * count(u)\n",
+         /* Labelling waits for the host. */
+         "repeat until count(label(image > lo)) is stable, at most %d {\n  lo = lo + 40\n  n = n + 1\n}\n",
+         "s = kappa_sigma(image, 2)\nlo = s.mean + li(f32(image)) * %d\nn = s.count\n"};
     static const int MOST[] = {1, 2, 3, 9};
     for (size_t i = 0; i < sizeof LOOPS / sizeof *LOOPS; i++) {
         for (size_t k = 0; k < sizeof MOST / sizeof *MOST; k++) {
@@ -288,8 +287,7 @@ static int count_steps(const char *text, const DeviceFigures *figures)
 static void plans_for_other_devices_give_the_same(void **state)
 {
     (void)state;
-    static const DeviceFigures SLOW = {"slow", 1000, 100, 1000, 5},
-                               FAST = {"fast", 100, 10000, 1000, 5};
+    static const DeviceFigures SLOW = {"slow", 1000, 100, 1000, 5}, FAST = {"fast", 100, 10000, 1000, 5};
     static const char TEXT[] = "input image[y, x]\na = sqrt(image) * 2 + sqrt(image + 1) / 3\n"
                                "output s = sum(a)\noutput b = max(a)\noutput c = a[dx = 1] + mean(a)\n";
     assert_true(count_steps(TEXT, &SLOW) > count_steps(TEXT, &FAST));
@@ -318,7 +316,8 @@ static void only_the_channel_that_is_read_is_stored(void **state)
     } CASES[] = {
         {"input image[y, x, c]\noutput a = gaussian(image[c = 2], 1)\n", true},
         {"input image[y, x, c]\nparam k = 1 in 0 .. 2\n"
-         "output a = image[c = k] / max(image[c = k]) + channels(image)\n", true},
+         "output a = image[c = k] / max(image[c = k]) + channels(image)\n",
+         true},
         {"input image[y, x, c]\ng = image[c = 1]\noutput v = label2rgb(label(g > otsu(g))) + g\n", true},
         {"input image[y, x, c]\noutput a = image[c = 0] - image[c = 1]\n", false},
         {"input image[y, x, c]\noutput a = image - mean(image[c = 1])\n", false},
@@ -339,7 +338,7 @@ static void equal_tables_are_one(void **state)
 {
     (void)state;
     IrGraph *g = pipeline_must("test.pipe", "input image[y, x]\nparam s = 2\noutput a = gaussian(image, 5)\n"
-                           "output b = gaussian(image, s)\n");
+                                            "output b = gaussian(image, s)\n");
     PassContext cx = {.fuse = FUSE_ALL};
     const IrSchedule *schedule = pass_run_all(g, &cx);
     const Program *p = cg_program(g, schedule, "0123456789abcdef0123456789abcdef");
@@ -358,12 +357,12 @@ static void measures_know_the_spacing(void **state)
     (void)state;
     static const char *const COLUMNS = "area, perimeter, centroid, feret_diameter_max, mean";
     const char *head = "input image[y, x]\nlabels = label(image > 120)\n";
-    const char *text = arena_printf(
-        &arena, "%soutput a = measure(labels, image, %s)\n"
-                "output b = measure(labels, image, %s, spacing = [pixel_size(y), pixel_size(x)])\n"
-                "output c = measure(labels, image, %s, spacing = 0.5)\n"
-                "output d = measure(labels, spacing = [1, 3], area)\n",
-        head, COLUMNS, COLUMNS, COLUMNS);
+    const char *text = arena_printf(&arena,
+                                    "%soutput a = measure(labels, image, %s)\n"
+                                    "output b = measure(labels, image, %s, spacing = [pixel_size(y), pixel_size(x)])\n"
+                                    "output c = measure(labels, image, %s, spacing = 0.5)\n"
+                                    "output d = measure(labels, spacing = [1, 3], area)\n",
+                                    head, COLUMNS, COLUMNS, COLUMNS);
     check(text);
     IrGraph *g = pipeline_must("test.pipe", text);
     IrEvalInput image = both_image(37, 21, 1, 1, ELEM_U8, 3, 1);
@@ -393,11 +392,11 @@ static void measures_know_the_spacing(void **state)
 static void tables_may_be_wide(void **state)
 {
     (void)state;
-    IrGraph *g = pipeline_must(
-        "test.pipe", "input image[z, y, x]\nlabels = label(image > 120)\n"
-                     "output a = measure(labels, image, moments, moments_central, moments_normalized, "
-                     "moments_weighted, moments_weighted_central, area, mean)\n"
-                     "output b = measure(labels, image, area, mean)\n");
+    IrGraph *g =
+        pipeline_must("test.pipe", "input image[z, y, x]\nlabels = label(image > 120)\n"
+                                   "output a = measure(labels, image, moments, moments_central, moments_normalized, "
+                                   "moments_weighted, moments_weighted_central, area, mean)\n"
+                                   "output b = measure(labels, image, area, mean)\n");
     IrEvalInput image = both_image(9, 8, 7, 1, ELEM_U8, 3, 1);
     IrEval *ev;
     Err err = {0};
@@ -472,12 +471,13 @@ static void fill_labels(double *at, int n, int step, unsigned often, uint32_t mo
 static void labels_of_any_numbers_are_coloured(void **state)
 {
     (void)state;
-    static const char *const TEXTS[] = {
-        "input cells[y, x] : labels\noutput p = label2rgb(cells)\n",
-        "input cells[y, x] : labels\noutput p = label2rgb(cells, number(cells) % 256, 0.4)\n",
-        "input cells[y, x] : labels\noutput p = label2rgb(mask_labels(cells, number(cells) % 3 > 0))\n",
-        "input cells[y, x] : labels\noutput p = label2rgb(label(cells > 40))\n",
-        "input cells[z, y, x] : labels\noutput p = label2rgb(cells)\noutput q = label2rgb(mask_labels(cells, number(cells) % 2 > 0))\n"};
+    static const char *const TEXTS[] =
+        {"input cells[y, x] : labels\noutput p = label2rgb(cells)\n",
+         "input cells[y, x] : labels\noutput p = label2rgb(cells, number(cells) % 256, 0.4)\n",
+         "input cells[y, x] : labels\noutput p = label2rgb(mask_labels(cells, number(cells) % 3 > 0))\n",
+         "input cells[y, x] : labels\noutput p = label2rgb(label(cells > 40))\n",
+         "input cells[z, y, x] : labels\noutput p = label2rgb(cells)\noutput q = label2rgb(mask_labels(cells, "
+         "number(cells) % 2 > 0))\n"};
     static const uint32_t MOST[] = {20, 70 * 33, 5000000, UINT32_MAX};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         for (int k = 0; k < 16; k++) {
@@ -528,12 +528,24 @@ static void functions_take_many_arguments(void **state)
 static void limits_between_numbers(void **state)
 {
     (void)state;
-    static const double PIXELS[] = {0, -0.0, 0x1p-149, -0x1p-149, 0x1p-126, 1, 0x1.000002p0, -1,
-                                    0x1.fffffep127, -0x1.fffffep127, (double)INFINITY,
-                                    -(double)INFINITY, (double)NAN};
-    static const double LIMITS[] = {0, 0x1p-150, -0x1p-150, 0x1p-200, 0x1.8p-149, 1, 0x1.000001p0,
-                                    0x1.0000010000001p0, -0x1.0000000000001p0, 0x1.fffffe8p127, 1e300, -1e300,
-                                    (double)INFINITY, -(double)INFINITY, (double)NAN};
+    static const double PIXELS[] =
+        {0,  -0.0,           0x1p-149,        -0x1p-149,        0x1p-126,          1,          0x1.000002p0,
+         -1, 0x1.fffffep127, -0x1.fffffep127, (double)INFINITY, -(double)INFINITY, (double)NAN};
+    static const double LIMITS[] = {0,
+                                    0x1p-150,
+                                    -0x1p-150,
+                                    0x1p-200,
+                                    0x1.8p-149,
+                                    1,
+                                    0x1.000001p0,
+                                    0x1.0000010000001p0,
+                                    -0x1.0000000000001p0,
+                                    0x1.fffffe8p127,
+                                    1e300,
+                                    -1e300,
+                                    (double)INFINITY,
+                                    -(double)INFINITY,
+                                    (double)NAN};
     const char *text = "input image[y, x] : f32\nparam k = 0\n"
                        "limit = k + sum(image where image > 2 and image < 1)\n"
                        "output a = f64(image) > limit\noutput b = f64(image) >= limit\n"
@@ -562,8 +574,7 @@ static void limits_of_clipping_are_not_rounded(void **state)
                        "output n = s.count\n";
     for (int i = 0; i < 2; i++) {
         IrGraph *g = pipeline_must("test.pipe", text);
-        BothCase in = {.n_inputs = 1,
-                       .inputs = {{.extent = {12, 1, 1, 1}, .elem = ELEMS[i], .pixels = PIXELS}}};
+        BothCase in = {.n_inputs = 1, .inputs = {{.extent = {12, 1, 1, 1}, .elem = ELEMS[i], .pixels = PIXELS}}};
         BothResult got;
         Err err = {0};
         assert_true(both_evaluate(g, &in, &got, &err));
@@ -622,10 +633,9 @@ static void a_reference_that_takes_too_long_is_given_up(void **state)
 static void what_a_fold_does_not_change_is_evaluated_once(void **state)
 {
     (void)state;
-    static const char TOP[] =
-        "input image[y, x]\n"
-        "output o = sum(image[dx = i] / max(1 + image[dx = j] for j in -20 .. 20)"
-        " for i in -20 .. 20)\n";
+    static const char TOP[] = "input image[y, x]\n"
+                              "output o = sum(image[dx = i] / max(1 + image[dx = j] for j in -20 .. 20)"
+                              " for i in -20 .. 20)\n";
     assert_true(is_evaluated_within(64 * (41 + 41), TOP));
     assert_false(is_evaluated_within(64 * (41 + 41) - 1, TOP));
 }

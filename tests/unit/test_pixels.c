@@ -15,10 +15,10 @@
 #include <cmocka.h>
 
 typedef struct Case {
-    const char *lines;  /* the last one of which gives `a` a value */
-    const char *type;   /* of a's pixels where the input declares none */
-    const char *u8;     /* and where it declares u8 */
-    const char *whole;  /* "file": if those of the file are */
+    const char *lines; /* the last one of which gives `a` a value */
+    const char *type;  /* of a's pixels where the input declares none */
+    const char *u8;    /* and where it declares u8 */
+    const char *whole; /* "file": if those of the file are */
 } Case;
 
 static const Case CASES[] = {

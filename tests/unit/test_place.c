@@ -125,7 +125,8 @@ static void check_place(const Case *c, const ImagePlace *p, const char *who)
         bool known = isnan(c->place[ax]) || close_to(at, c->place[ax]) || flat;
         if (!(close_to(size, c->size[ax]) || flat) || !(known || nowhere)) {
             fail_msg("%s: along %c pixels of %s have the size %.17g, not %.17g, and begin at %.17g, "
-                     "not %.17g", who, "xyz"[ax], c->value, size, c->size[ax], at, c->place[ax]);
+                     "not %.17g",
+                     who, "xyz"[ax], c -> value, size, c -> size[ax], at, c -> place[ax]);
         }
     }
 }
@@ -201,7 +202,8 @@ static void broken_places_are_refused(void **state)
 {
     (void)state;
     const char *text = "graph a\ngrid 0 [x = extent(%1, x)]\n%1 image = input \"x\" : image u8 grid 0\n"
-                       "output a = %1 as tif\n    place x x 2\n", *complaint;
+                       "output a = %1 as tif\n    place x x 2\n",
+               *complaint;
     assert_null(pipeline_parse(&arena, "graph.ir", text, &complaint));
     assert_non_null(strstr(complaint, "has a place but did not move"));
     text = "graph a\ngrid 0 [x = extent(%1, x)]\n%1 image = input \"x\" : image u8 grid 0\n"
@@ -215,8 +217,7 @@ static void broken_places_are_refused(void **state)
 static void assert_alike(const char *before, const char *one, const char *other)
 {
     char text[600];
-    snprintf(text, sizeof text, "input image[y, x] : u8\n%soutput a = %s\noutput b = %s\n", before, one,
-             other);
+    snprintf(text, sizeof text, "input image[y, x] : u8\n%soutput a = %s\noutput b = %s\n", before, one, other);
     BothCase in = {.n_inputs = 1, .inputs = {both_image(W, H, 1, 1, ELEM_U8, 5, 0)}};
     BothResult got;
     Err err = {0};
@@ -256,8 +257,7 @@ static void lengths_are_in_the_pixels_of_their_image(void **state)
     assert_alike(small, "x_of(small) < 6 um", "x_of(small) < 3");
     assert_alike(small, "remove_small_objects(label(small > 128), 3 um2)",
                  "remove_small_objects(label(small > 128), 3)");
-    assert_alike(small, "transpose(dilate(transpose(small > 9, x, y), 2 um), x, y)",
-                 "dilate(small > 9, [4, 1])");
+    assert_alike(small, "transpose(dilate(transpose(small > 9, x, y), 2 um), x, y)", "dilate(small > 9, [4, 1])");
     assert_alike(small, "small * pixel_size(x, small)", "small * 2");
     assert_alike(small, "small * pixel_size(x)", "small * 0.5");
 }
@@ -266,7 +266,7 @@ static void lengths_count_pixels_beside_anything_else(void **state)
 {
     (void)state;
     const char *small = "small = downscale(image, [2, 4])\n"; /* pixels of 2 x 0.5 micrometres */
-    const char *d = "d = 2 um\n"; /* 4 pixels of the image */
+    const char *d = "d = 2 um\n";                             /* 4 pixels of the image */
     assert_alike(d, "image * d", "image * 4");
     assert_alike(small, "small * 4 um", "small * 2");
     assert_alike(d, "image * d / 1 um", "image * 2");
@@ -283,12 +283,18 @@ static void lengths_count_pixels_beside_anything_else(void **state)
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Writes a small image that lies at `place` in `like`, and opens it. */
-static ImageFile *written_cube(const char *path, const char *format, const ImageInfo *like,
-                               const ImagePlace *place, const int64_t extent[5])
+static ImageFile *written_cube(const char *path, const char *format, const ImageInfo *like, const ImagePlace *place,
+                               const int64_t extent[5])
 {
     static const uint8_t zeros[W * H];
-    ImageInfo shape = {.x = extent[0], .y = extent[1], .z = extent[2], .c = extent[3], .t = extent[4],
-                       .has_z = extent[2] > 1, .has_c = extent[3] > 1, .has_t = extent[4] > 1,
+    ImageInfo shape = {.x = extent[0],
+                       .y = extent[1],
+                       .z = extent[2],
+                       .c = extent[3],
+                       .t = extent[4],
+                       .has_z = extent[2] > 1,
+                       .has_c = extent[3] > 1,
+                       .has_t = extent[4] > 1,
                        .elem = ELEM_U8};
     ImageMeta meta = {.like = like, .place = *place};
     ImageWriter *writer;
@@ -305,8 +311,8 @@ static ImageFile *written_cube(const char *path, const char *format, const Image
     return file;
 }
 
-static ImageFile *written(const char *path, const char *format, const ImageInfo *like,
-                          const ImagePlace *place, int64_t x, int64_t y)
+static ImageFile *written(const char *path, const char *format, const ImageInfo *like, const ImagePlace *place,
+                          int64_t x, int64_t y)
 {
     return written_cube(path, format, like, place, (int64_t[]){x, y, 1, 1, 1});
 }
@@ -363,26 +369,55 @@ static void sizes_go_from_format_to_format(void **state)
 
 /* ---- coordinates of FITS --------------------------------------------------------------------- */
 
-static const char *const CD[] = {"CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = 30.0",
-                                 "CRVAL2  = -10.0", "CRPIX1  = 20.5 / reference", "CRPIX2  = 11",
-                                 "CD1_1   = -1.0D-4", "CD1_2   = 4E-5", "CD2_1   = 4E-5",
-                                 "CD2_2   = 1E-4", "LTV1    = 5.0", "OBJECT  = 'sky'", NULL};
-static const char *const PC[] = {"CTYPE1  = 'RA---TAN'", "CTYPE2  = 'DEC--TAN'", "CRVAL1  = 30.0",
-                                 "CRVAL2  = -10.0", "CRPIX1  = 20.5", "CRPIX2  = 11", "CDELT1  = -1E-4",
-                                 "CDELT2  = 2E-4", "PC1_1   = 0.8", "PC1_2   = -0.6",
-                                 "PC2_1   = 0.6", "PC2_2   = 0.8", NULL};
-static const char *const SIP[] = {"CTYPE1  = 'RA---TAN-SIP'", "CTYPE2  = 'DEC--TAN-SIP'", "CRVAL1  = 30.0",
-                                  "CRVAL2  = -10.0", "CRPIX1  = 20.5", "CRPIX2  = 11", "CD1_1   = -1E-4",
-                                  "CD2_2   = 1E-4", "A_ORDER = 2", "A_2_0   = 1E-6", "CRPIX1A = 3",
-                                  "CRVAL1A = 4", "CDELT1A = 2", NULL};
-static const char *const TURNED[] = {"CRVAL1  = 30.0", "CRVAL2  = -10.0", "CRPIX1  = 20.5", "CRPIX2  = 11",
-                                     "CDELT1  = -1E-4", "CDELT2  = 1E-4", "CROTA2  = 30.0", NULL};
+static const char *const CD[] = {"CTYPE1  = 'RA---TAN'",
+                                 "CTYPE2  = 'DEC--TAN'",
+                                 "CRVAL1  = 30.0",
+                                 "CRVAL2  = -10.0",
+                                 "CRPIX1  = 20.5 / reference",
+                                 "CRPIX2  = 11",
+                                 "CD1_1   = -1.0D-4",
+                                 "CD1_2   = 4E-5",
+                                 "CD2_1   = 4E-5",
+                                 "CD2_2   = 1E-4",
+                                 "LTV1    = 5.0",
+                                 "OBJECT  = 'sky'",
+                                 NULL};
+static const char *const PC[] = {"CTYPE1  = 'RA---TAN'",
+                                 "CTYPE2  = 'DEC--TAN'",
+                                 "CRVAL1  = 30.0",
+                                 "CRVAL2  = -10.0",
+                                 "CRPIX1  = 20.5",
+                                 "CRPIX2  = 11",
+                                 "CDELT1  = -1E-4",
+                                 "CDELT2  = 2E-4",
+                                 "PC1_1   = 0.8",
+                                 "PC1_2   = -0.6",
+                                 "PC2_1   = 0.6",
+                                 "PC2_2   = 0.8",
+                                 NULL};
+static const char *const SIP[] = {"CTYPE1  = 'RA---TAN-SIP'",
+                                  "CTYPE2  = 'DEC--TAN-SIP'",
+                                  "CRVAL1  = 30.0",
+                                  "CRVAL2  = -10.0",
+                                  "CRPIX1  = 20.5",
+                                  "CRPIX2  = 11",
+                                  "CD1_1   = -1E-4",
+                                  "CD2_2   = 1E-4",
+                                  "A_ORDER = 2",
+                                  "A_2_0   = 1E-6",
+                                  "CRPIX1A = 3",
+                                  "CRVAL1A = 4",
+                                  "CDELT1A = 2",
+                                  NULL};
+static const char *const TURNED[] = {"CRVAL1  = 30.0",  "CRVAL2  = -10.0", "CRPIX1  = 20.5", "CRPIX2  = 11",
+                                     "CDELT1  = -1E-4", "CDELT2  = 1E-4",  "CROTA2  = 30.0", NULL};
 
-static const char *const RADIO[] = {"NAXIS3  = 4", "NAXIS4  = 1", "NAXIS5  = 4", "CTYPE1  = 'RA---SIN'",
-                                    "CTYPE2  = 'DEC--SIN'", "CTYPE3  = 'STOKES  '", "CTYPE4  = 'BEAM    '",
-                                    "CTYPE5  = 'FREQ    '", "CRVAL3  = -1", "CRVAL5  = 1.4E9",
-                                    "CRPIX3  = 1", "CRPIX5  = 3", "CDELT3  = -1", "CDELT5  = 1E6",
-                                    "PC5_3   = 0.5", "PC4_3   = 0.25", "CNAME5A = 'velocity'", NULL};
+static const char *const RADIO[] = {"NAXIS3  = 4",          "NAXIS4  = 1",          "NAXIS5  = 4",
+                                    "CTYPE1  = 'RA---SIN'", "CTYPE2  = 'DEC--SIN'", "CTYPE3  = 'STOKES  '",
+                                    "CTYPE4  = 'BEAM    '", "CTYPE5  = 'FREQ    '", "CRVAL3  = -1",
+                                    "CRVAL5  = 1.4E9",      "CRPIX3  = 1",          "CRPIX5  = 3",
+                                    "CDELT3  = -1",         "CDELT5  = 1E6",        "PC5_3   = 0.5",
+                                    "PC4_3   = 0.25",       "CNAME5A = 'velocity'", NULL};
 
 static char *header_with(const char *const *cards)
 {
@@ -442,8 +477,12 @@ static void intermediate(const char *h, const double pixel[2], double to[2])
 static void coordinates_follow_in_fits(void **state)
 {
     (void)state;
-    static const double STEPS[][4] = {{1, 10, 1, 5}, {2, 0.5, 2, 0.5}, {3, 1, 2, 0.5}, {-1, 59, 1, 0},
-                                      {0.5, -0.25, 2.0 / 3, -1.0 / 6}, {2, 10.5, -2, 23.5}};
+    static const double STEPS[][4] = {{1, 10, 1, 5},
+                                      {2, 0.5, 2, 0.5},
+                                      {3, 1, 2, 0.5},
+                                      {-1, 59, 1, 0},
+                                      {0.5, -0.25, 2.0 / 3, -1.0 / 6},
+                                      {2, 10.5, -2, 23.5}};
     static const char *const *const HEADERS[] = {CD, PC};
     for (size_t k = 0; k < 2 * sizeof STEPS / sizeof *STEPS; k++) {
         const double *s = STEPS[k / 2];
@@ -509,18 +548,15 @@ static void coordinates_that_do_not_follow_are_left_out(void **state)
 static void coordinates_go_with_their_axes(void **state)
 {
     (void)state;
-    static const ImagePlace SAME = {.moved = false},
-                            EVERY_OTHER = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
+    static const ImagePlace SAME = {.moved = false}, EVERY_OTHER = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
     static const struct {
         const ImagePlace *place;
         int64_t extent[5];
         const char *third, *fourth;
         double reference;
     } cases[] = {
-        {&SAME, {W, H, 4, 4, 1}, "FREQ", "STOKES", 3},
-        {&SAME, {W, H, 4, 1, 1}, "FREQ", NULL, 3},
-        {&SAME, {W, H, 1, 4, 1}, "STOKES", NULL, 1},
-        {&EVERY_OTHER, {W, H, 2, 4, 1}, "FREQ", "STOKES", 1.5},
+        {&SAME, {W, H, 4, 4, 1}, "FREQ", "STOKES", 3}, {&SAME, {W, H, 4, 1, 1}, "FREQ", NULL, 3},
+        {&SAME, {W, H, 1, 4, 1}, "STOKES", NULL, 1},   {&EVERY_OTHER, {W, H, 2, 4, 1}, "FREQ", "STOKES", 1.5},
         {&SAME, {W, H, 3, 4, 1}, NULL, "STOKES", NAN},
     };
     ImageInfo like = {.style = "fits", .extra = header_with(RADIO)};
@@ -551,8 +587,9 @@ static void coordinates_go_with_their_axes(void **state)
 static void coordinates_of_time_as_z(void **state)
 {
     (void)state;
-    static const char *const FILM[] = {"NAXIS3  = 5", "NAXIS4  = 3", "CTYPE3  = 'TIME    '", "CTYPE4  = 'FREQ    '",
-                                       "CRPIX3  = 4", "CRPIX4  = 2", "CDELT3  = 60", "CDELT4  = 1E6", NULL};
+    static const char *const FILM[] = {"NAXIS3  = 5",          "NAXIS4  = 3",   "CTYPE3  = 'TIME    '",
+                                       "CTYPE4  = 'FREQ    '", "CRPIX3  = 4",   "CRPIX4  = 2",
+                                       "CDELT3  = 60",         "CDELT4  = 1E6", NULL};
     const ImagePlace later = {true, {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 2, 1}}};
     ImageInfo like = {.style = "fits", .time_as_z = true, .extra = header_with(FILM)};
     ImageFile *file = written_cube("film.fits", "fits", &like, &later, (int64_t[]){W, H, 2, 1, 3});
@@ -568,10 +605,11 @@ static void coordinates_of_time_as_z(void **state)
 static void axes_of_their_own_stay(void **state)
 {
     (void)state;
-    static const char *const SLIT[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3", "CRPIX1  = 5",
-                                       "CRPIX2  = 1", "CDELT1  = 2", "CDELT2  = 0.5", "PC1_2   = 0", NULL};
-    static const char *const TILTED[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3",
-                                         "CRPIX1  = 5", "CRPIX2  = 1", "CDELT1  = 2", "PC1_2   = 0.01", NULL};
+    static const char *const SLIT[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3",
+                                       "CRPIX1  = 5",          "CRPIX2  = 1",    "CDELT1  = 2",
+                                       "CDELT2  = 0.5",        "PC1_2   = 0",    NULL};
+    static const char *const TILTED[] = {"CTYPE1  = 'WAVE    '", "CRVAL1  = 4000", "CRVAL2  = 3",    "CRPIX1  = 5",
+                                         "CRPIX2  = 1",          "CDELT1  = 2",    "PC1_2   = 0.01", NULL};
     const ImagePlace summed = {true, {{1, 0, 0, 0}, {0, NAN, 0, NAN}, {0, 0, 1, 0}}};
     const char *header = after(SLIT, summed, W, 1);
     assert_true(card(header, "CRVAL1", 0) == 4000 && card(header, "CRPIX1", 0) == 5);
@@ -585,8 +623,7 @@ static void axes_of_their_own_stay(void **state)
 static void a_line_has_coordinates(void **state)
 {
     (void)state;
-    static const char *const CARDS[] = {"NAXIS   = 1", "NAXIS1  = 60", "CRPIX1  = 5", "CRVAL1  = 4000",
-                                        "CDELT1  = 2"};
+    static const char *const CARDS[] = {"NAXIS   = 1", "NAXIS1  = 60", "CRPIX1  = 5", "CRVAL1  = 4000", "CDELT1  = 2"};
     char text[5 * 80 + 1];
     for (int i = 0; i < 5; i++) {
         snprintf(text + 80 * i, 81, "%-80s", CARDS[i]);

@@ -33,12 +33,10 @@ static bool meet(const PlanBuffer *a, const PlanBuffer *b)
 
 static bool apart(const PlanBuffer *a, const PlanBuffer *b)
 {
-    return a->size == 0 || b->size == 0 || a->offset + a->size <= b->offset ||
-           b->offset + b->size <= a->offset;
+    return a->size == 0 || b->size == 0 || a->offset + a->size <= b->offset || b->offset + b->size <= a->offset;
 }
 
-static void check(const PlanBuffer *list, int n, uint64_t alignment, uint64_t segment,
-                  PlanResult result)
+static void check(const PlanBuffer *list, int n, uint64_t alignment, uint64_t segment, PlanResult result)
 {
     uint64_t top = 0;
     for (int i = 0; i < n; i++) {
@@ -157,8 +155,7 @@ static void large_plans_are_valid_and_near_the_bound(void **state)
 static void chains_share_one_place(void **state)
 {
     (void)state;
-    PlanBuffer list[4] = {
-        {1000, 0, 1, -1, 0}, {1000, 1, 2, 0, 0}, {900, 2, 3, 1, 0}, {1000, 3, 4, 2, 0}};
+    PlanBuffer list[4] = {{1000, 0, 1, -1, 0}, {1000, 1, 2, 0, 0}, {900, 2, 3, 1, 0}, {1000, 3, 4, 2, 0}};
     PlanResult result;
     Err err = {0};
     assert_true(plan_pack(list, 4, 256, 0, &result, &err));

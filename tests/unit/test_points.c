@@ -59,15 +59,17 @@ static void check(const char *axes, const Shape *s, const char *text)
     }
 }
 
-static const Shape FLAT[] = {{"y, x", 71, 53, 1, 1, 0}, {"y, x", 71, 53, 1, 1, 7}, {"y, x", 1, 9, 1, 1, 0},
+static const Shape FLAT[] = {{"y, x", 71, 53, 1, 1, 0},
+                             {"y, x", 71, 53, 1, 1, 7},
+                             {"y, x", 1, 9, 1, 1, 0},
                              {"y, x", 1, 1, 1, 1, 0}};
 static const Shape LARGE[] = {{"y, x", 71, 53, 1, 1, 0}, {"y, x", 71, 53, 1, 1, 7}};
 static const Shape DEEP[] = {{"z, y, x", 23, 17, 11, 1, 0}, {"z, y, x", 23, 17, 11, 1, 2}};
 static const Shape COLOURED[] = {{"y, x, c", 31, 23, 1, 3, 0}, {"y, x, c", 31, 23, 1, 3, 5}};
 
-#define EACH(SHAPES, TEXT)                                                                         \
-    for (size_t i = 0; i < sizeof(SHAPES) / sizeof *(SHAPES); i++) {                               \
-        check((SHAPES)[i].axes, &(SHAPES)[i], TEXT);                                               \
+#define EACH(SHAPES, TEXT)                                           \
+    for (size_t i = 0; i < sizeof(SHAPES) / sizeof *(SHAPES); i++) { \
+        check((SHAPES)[i].axes, &(SHAPES)[i], TEXT);                 \
     }
 
 static void centroids_are_painted(void **state)
@@ -84,12 +86,12 @@ static void places_are_what_a_label_has_of_them(void **state)
 {
     (void)state;
     EACH(LARGE, "labels = label(image > 150)\n"
-               "x = property(labels, image, mass_center_x)[labels] * 2 - 10\n"
-               "p = points(labels, x, property(labels, image, mass_center_y))\n"
-               "output p\noutput a = property(labels, area)[p]\n"
-               "output q = points(labels, x_of(labels), gaussian(image, 1) / 5)\noutput n = count(p)\n")
+                "x = property(labels, image, mass_center_x)[labels] * 2 - 10\n"
+                "p = points(labels, x, property(labels, image, mass_center_y))\n"
+                "output p\noutput a = property(labels, area)[p]\n"
+                "output q = points(labels, x_of(labels), gaussian(image, 1) / 5)\noutput n = count(p)\n")
     EACH(LARGE, "input seg[y, x] : labels\noutput c = centroids(seg)\noutput r = relabel(centroids(seg))\n"
-               "output t = measure(centroids(seg), image, area, mean)\n")
+                "output t = measure(centroids(seg), image, area, mean)\n")
     EACH(LARGE, "l = label(image > 100)\nx = x_of(l)\nrepeat 2 { l = points(l, x, y_of(l) + 1) }\noutput l\n")
 }
 
@@ -107,8 +109,9 @@ static void vectors_have_room_for_every_pixel(void **state)
 {
     (void)state;
     EACH(LARGE, "l = as_labels(1 + x_of(image) + width(image) * y_of(image))\no = keep_labels(l, image > 20)\n"
-               "output a = label_count(l)[l]\noutput b = label_sum(o, image)[o]\noutput c = label_max(points(o, x_of(o), y_of(o)), image)[o]\n"
-               "w = watershed(image, l)\noutput d = property(w, area)[w]\n")
+                "output a = label_count(l)[l]\noutput b = label_sum(o, image)[o]\noutput c = label_max(points(o, "
+                "x_of(o), y_of(o)), image)[o]\n"
+                "w = watershed(image, l)\noutput d = property(w, area)[w]\n")
 }
 
 /* ---- peaks --------------------------------------------------------------------------------- */
@@ -186,9 +189,9 @@ static void pairs_are_those_that_touch(void **state)
     check_pairs("y, x", 19, 13, 1);
     check_pairs("z, y, x", 7, 6, 5);
     EACH(LARGE, "l = label_equal(floor(image / 60))\noutput t = touching_pairs(l)\n"
-               "output o = overlapping_pairs(l, label(gaussian(image, 1) > 120))\n")
+                "output o = overlapping_pairs(l, label(gaussian(image, 1) > 120))\n")
     EACH(LARGE, "l = label_equal(floor(image / 60))\noutput a = neighbour_value(l, image, median)\n"
-               "output b = neighbour_value(l, floor(image / 30), mode)\n")
+                "output b = neighbour_value(l, floor(image / 30), mode)\n")
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
@@ -196,9 +199,13 @@ static void pairs_are_those_that_touch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_reference_is_right),      TEST(centroids_are_painted),
-        TEST(places_are_what_a_label_has_of_them), TEST(carried_labels_have_their_count), TEST(vectors_have_room_for_every_pixel),
-        TEST(equal_peaks_are_kept_apart), TEST(pairs_are_those_that_touch),
+        TEST(the_reference_is_right),
+        TEST(centroids_are_painted),
+        TEST(places_are_what_a_label_has_of_them),
+        TEST(carried_labels_have_their_count),
+        TEST(vectors_have_room_for_every_pixel),
+        TEST(equal_peaks_are_kept_apart),
+        TEST(pairs_are_those_that_touch),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);

@@ -127,9 +127,8 @@ static bool holds(const Law *law, bool space)
         bool ran = ir_eval(g, &image, params, &ev, &err);
         fine = ran && is_true(ev, g);
         if (!fine) {
-            print_error("%s is false for %d x %d x %d pixels of %s, image %d %s\n", law->name,
-                        image.extent[0], image.extent[1], image.extent[2], elem_name(image.elem), i,
-                        ran ? "" : err.text);
+            print_error("%s is false for %d x %d x %d pixels of %s, image %d %s\n", law->name, image.extent[0],
+                        image.extent[1], image.extent[2], elem_name(image.elem), i, ran ? "" : err.text);
         }
         ir_eval_free(ev);
         free((void *)(uintptr_t)image.pixels);
@@ -201,9 +200,7 @@ static void devices_agree_on_laws(void **unused)
     (void)unused;
     Err err = {0};
     const char *wanted = getenv("PIPEC_TEST_DEVICE");
-    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu",
-                          .flags = getenv("PIPEC_TEST_FLAGS"),
-                          .cache = ""};
+    DevOptions options = {.choice = wanted != NULL ? wanted : "cpu", .flags = getenv("PIPEC_TEST_FLAGS"), .cache = ""};
     assert_true(dev_open(&options, &dev, &err));
     check_all(holds_on_device);
     dev_close(dev);

@@ -129,8 +129,7 @@ static void check(const char *name, float x, float y, float got, Wide want, doub
 {
     double error = error_in_ulp(got, want);
     if (error > 1) {
-        fail_msg("%s(%a, %a) is %a instead of %La: %g ulp", name, (double)x, (double)y, (double)got,
-                 want, error);
+        fail_msg("%s(%a, %a) is %a instead of %La: %g ulp", name, (double)x, (double)y, (double)got, want, error);
     }
     *worst = error > *worst ? error : *worst;
 }
@@ -199,8 +198,7 @@ static void quotients_are_floored_exactly(void **state)
         float a = (least + (float)(rest % ((uint64_t)7 << 21))) * b;
         Wide want = wide_floored(a, b);
         if (fabsl(want) < 0x1p24L && (Wide)px_floored(a, b) != want) {
-            fail_msg("px_floored(%a, %a) is %a instead of %La", (double)a, (double)b,
-                     (double)px_floored(a, b), want);
+            fail_msg("px_floored(%a, %a) is %a instead of %La", (double)a, (double)b, (double)px_floored(a, b), want);
         }
     }
 }
@@ -225,18 +223,18 @@ static void exact_results_are_exact(void **state)
 enum { FORMS = 12 };
 /* Expressions of two floats (a, b) or two ints (ia, ib) beyond the functions above; each is
  * evaluated here and on the device from this one text. */
-#define FOR_EACH_FORM(F)                                                                           \
-    F(px_bits(px_min(a, b)))                                                                       \
-    F(px_bits(px_max(a, b)))                                                                       \
-    F(px_bits(px_sign(a)))                                                                         \
-    F((PxU32)px_round_u8(a))                                                                       \
-    F((PxU32)px_round_u16(a))                                                                      \
-    F((PxU32)px_round_i16(a))                                                                      \
-    F((PxU32)px_round_i32(a))                                                                      \
-    F(px_round_u32(a))                                                                             \
-    F((PxU32)px_floordiv(ia, ib) ^ px_floordiv((PxU32)ia, (PxU32)ib))                              \
-    F((PxU32)px_mod(ia, ib) ^ px_mod((PxU32)ia, (PxU32)ib))                                        \
-    F((PxU32)px_reflect(ia, 1 + (ib & 63)) ^ (PxU32)px_mirror(ia, 1 + (ib & 63)) << 8)             \
+#define FOR_EACH_FORM(F)                                                               \
+    F(px_bits(px_min(a, b)))                                                           \
+    F(px_bits(px_max(a, b)))                                                           \
+    F(px_bits(px_sign(a)))                                                             \
+    F((PxU32)px_round_u8(a))                                                           \
+    F((PxU32)px_round_u16(a))                                                          \
+    F((PxU32)px_round_i16(a))                                                          \
+    F((PxU32)px_round_i32(a))                                                          \
+    F(px_round_u32(a))                                                                 \
+    F((PxU32)px_floordiv(ia, ib) ^ px_floordiv((PxU32)ia, (PxU32)ib))                  \
+    F((PxU32)px_mod(ia, ib) ^ px_mod((PxU32)ia, (PxU32)ib))                            \
+    F((PxU32)px_reflect(ia, 1 + (ib & 63)) ^ (PxU32)px_mirror(ia, 1 + (ib & 63)) << 8) \
     F((PxU32)px_nearest(ia, 1 + (ib & 63)) ^ (PxU32)px_wrap(ia, 1 + (ib & 63)) << 8)
 
 #define FORM_TEXT(...) #__VA_ARGS__,
@@ -245,9 +243,9 @@ static const char *const FORM[FORMS] = {FOR_EACH_FORM(FORM_TEXT)};
 static PxU32 form_on_host(int form, float a, float b, int ia, int ib)
 {
     int k = 0;
-#define FORM_VALUE(...)                                                                            \
-    if (form == k++) {                                                                             \
-        return __VA_ARGS__;                                                                        \
+#define FORM_VALUE(...)     \
+    if (form == k++) {      \
+        return __VA_ARGS__; \
     }
     FOR_EACH_FORM(FORM_VALUE)
     return 0;
@@ -336,8 +334,7 @@ static void device_gives_the_same_bits(void **state)
     Device *dev;
     DevProgram *program;
     DevMem *mem[3];
-    if (!dev_open(&(DevOptions){0}, &dev, &err) ||
-        !dev_program(dev, "test_px_math", text, "", &program, &err) ||
+    if (!dev_open(&(DevOptions){0}, &dev, &err) || !dev_program(dev, "test_px_math", text, "", &program, &err) ||
         !dev_alloc(dev, bytes, &mem[0], &err) || !dev_alloc(dev, bytes, &mem[1], &err) ||
         !dev_alloc(dev, bytes, &mem[2], &err) || !dev_write(dev, mem[0], 0, a, bytes, &err) ||
         !dev_write(dev, mem[1], 0, b, bytes, &err)) {
@@ -350,16 +347,15 @@ static void device_gives_the_same_bits(void **state)
         DevKernel *kernel;
         DevArg args[] = {dev_mem(mem[0]), dev_mem(mem[1]), dev_mem(mem[2]), dev_int(N)};
         if (!dev_kernel(program, name, &kernel, &err) ||
-            !dev_launch(dev, kernel, args, 4, (size_t[]){N / GROUP, 1, 1}, (size_t[]){GROUP, 1, 1},
-                        name, &err) ||
+            !dev_launch(dev, kernel, args, 4, (size_t[]){N / GROUP, 1, 1}, (size_t[]){GROUP, 1, 1}, name, &err) ||
             !dev_read(dev, mem[2], 0, got, bytes, &err)) {
             fail_msg("%s", err.text);
         }
         for (int i = 0; i < N; i++) {
             PxU32 want = on_host(f, a[i], b[i]);
             if (plain_nan(f, want) != plain_nan(f, got[i])) {
-                fail_msg("%s with bits %08x and %08x: %08x on the device, %08x here", expression,
-                         a[i], b[i], got[i], want);
+                fail_msg("%s with bits %08x and %08x: %08x on the device, %08x here", expression, a[i], b[i], got[i],
+                         want);
             }
         }
     }
@@ -412,8 +408,7 @@ static void borders_follow_their_pictures(void **state)
                 reflect += reflect_step;
             }
             if (n > 1) {
-                mirror_step = mirror + mirror_step < 0 || mirror + mirror_step >= n ? -mirror_step
-                                                                                    : mirror_step;
+                mirror_step = mirror + mirror_step < 0 || mirror + mirror_step >= n ? -mirror_step : mirror_step;
                 mirror += mirror_step;
             }
         }

@@ -80,17 +80,28 @@ static float fill(int kind, size_t i)
 {
     static const float ZERO[] = {0.0F, -0.0F, 1.0F};
     switch (kind) {
-    case NOISE: return any_float();
-    case SIGNED: return ldexpf(any_float() - 32768.0F, (int)below(80) - 60);
-    case FEW: return (float)(below(16) * below(18));
-    case MOSTLY_ONE: return below(20) ? 7.0F : any_float();
-    case CONSTANT: return 3.25F;
-    case ZEROS: return ZERO[below(3)];
-    case WITH_NAN: return below(3) ? any_float() - 30000.0F : NAN;
-    case WITH_INF: return below(3) ? any_float() - 30000.0F : below(2) ? INFINITY : -INFINITY;
-    case ALL_NAN: return NAN;
-    case SLOPE: return (float)i * 0.25F - 100.0F;
-    default: return 1.0F + (float)below(40) * 0x1p-23F;
+    case NOISE:
+        return any_float();
+    case SIGNED:
+        return ldexpf(any_float() - 32768.0F, (int)below(80) - 60);
+    case FEW:
+        return (float)(below(16) * below(18));
+    case MOSTLY_ONE:
+        return below(20) ? 7.0F : any_float();
+    case CONSTANT:
+        return 3.25F;
+    case ZEROS:
+        return ZERO[below(3)];
+    case WITH_NAN:
+        return below(3) ? any_float() - 30000.0F : NAN;
+    case WITH_INF:
+        return below(3) ? any_float() - 30000.0F : below(2) ? INFINITY : -INFINITY;
+    case ALL_NAN:
+        return NAN;
+    case SLOPE:
+        return (float)i * 0.25F - 100.0F;
+    default:
+        return 1.0F + (float)below(40) * 0x1p-23F;
     }
 }
 
@@ -158,8 +169,8 @@ static void free_image(Image *im)
 /* ---- running ----------------------------------------------------------------------------- */
 
 /* Runs a primitive over an image; all values before it are -1. */
-static void run_prim(const Primitive *prim, PrimCall *call, const char *reader,
-                     const DevArg *reader_args, int n_reader_args, double out[SLOTS])
+static void run_prim(const Primitive *prim, PrimCall *call, const char *reader, const DevArg *reader_args,
+                     int n_reader_args, double out[SLOTS])
 {
     Err err = {0};
     for (int i = 0; i < SLOTS; i++) {
@@ -190,8 +201,8 @@ static void run_on_image(const Primitive *prim, PrimCall *call, const Image *im,
 {
     char reader[sizeof READER + sizeof MASK_READER];
     snprintf(reader, sizeof reader, "%s%s", READER, im->where != NULL ? MASK_READER : "");
-    const DevArg args[] = {dev_mem(im->image), dev_mem(im->mask), dev_mem(range),
-                           dev_int(im->pitch), dev_int(im->shape.h)};
+    const DevArg args[] = {dev_mem(im->image), dev_mem(im->mask), dev_mem(range), dev_int(im->pitch),
+                           dev_int(im->shape.h)};
     call->w = im->shape.w;
     call->h = im->shape.h;
     call->d = im->shape.d;
@@ -210,8 +221,8 @@ static void set_range(double lo, double hi)
 static void assert_same(const char *what, const Image *im, int kind, double want, double got)
 {
     if (memcmp(&want, &got, sizeof want) != 0) {
-        fail_msg("%s of %dx%dx%dx%d, fill %d: %.17g (%a), not %.17g (%a)", what, im->shape.w,
-                 im->shape.h, im->shape.d, im->shape.c, kind, got, got, want, want);
+        fail_msg("%s of %dx%dx%dx%d, fill %d: %.17g (%a), not %.17g (%a)", what, im->shape.w, im->shape.h, im->shape.d,
+                 im->shape.c, kind, got, got, want, want);
     }
 }
 
@@ -305,8 +316,8 @@ static void check_histogram(const Image *im, int kind, double lo, double hi, int
         must(dev_read(device, counts, 0, got, (size_t)bins * sizeof *got, &err), &err);
         for (int i = 0; i < bins; i++) {
             if (want[i] != got[i]) {
-                fail_msg("%dx%d, fill %d, %d bins of %g .. %g, shape %d: bin %d has %u, not %u",
-                         im->shape.w, im->shape.h, kind, bins, lo, hi, shape, i, got[i], want[i]);
+                fail_msg("%dx%d, fill %d, %d bins of %g .. %g, shape %d: bin %d has %u, not %u", im->shape.w,
+                         im->shape.h, kind, bins, lo, hi, shape, i, got[i], want[i]);
             }
         }
     }
@@ -435,8 +446,7 @@ static void test_reduce_wanted(void **state)
 static void test_reduce_many_blocks(void **state)
 {
     (void)state;
-    Image im =
-        make_image(small ? (RefShape){3, 2, 300, 1} : (RefShape){3, 65, 2500, 1}, SIGNED, NO_MASK);
+    Image im = make_image(small ? (RefShape){3, 2, 300, 1} : (RefShape){3, 65, 2500, 1}, SIGNED, NO_MASK);
     check_reduce(&im, SIGNED, 7);
     free_image(&im);
 }
@@ -574,14 +584,22 @@ static float class_pixel(int kind, const float *mean, const float *width, uint32
 {
     static const float EDGE[] = {0, 64, 127, 128, 129, 192, 256};
     switch (kind) {
-    case 0: return bell(0, width[0]);
-    case 1: return below(100) < share ? bell(mean[0], width[0]) : bell(mean[1], width[1]);
-    case 2: return 1e4F + bell(mean[below(3)], width[0]);
-    case 3: return below(5000) == 0 ? bell(50 * mean[2], width[2]) : bell(mean[0], width[0] / 50);
-    case 4: return floorf(below(100) < share ? bell(mean[0], width[0]) : bell(mean[1], width[1]));
-    case 5: return EDGE[below(7)];
-    case 6: return i % 2 ? 256 - (float)below(share) : (float)below(share);
-    default: return ldexpf(bell(mean[0], width[0]), (int)below(6));
+    case 0:
+        return bell(0, width[0]);
+    case 1:
+        return below(100) < share ? bell(mean[0], width[0]) : bell(mean[1], width[1]);
+    case 2:
+        return 1e4F + bell(mean[below(3)], width[0]);
+    case 3:
+        return below(5000) == 0 ? bell(50 * mean[2], width[2]) : bell(mean[0], width[0] / 50);
+    case 4:
+        return floorf(below(100) < share ? bell(mean[0], width[0]) : bell(mean[1], width[1]));
+    case 5:
+        return EDGE[below(7)];
+    case 6:
+        return i % 2 ? 256 - (float)below(share) : (float)below(share);
+    default:
+        return ldexpf(bell(mean[0], width[0]), (int)below(6));
     }
 }
 enum { CLASS_KINDS = 8 };
@@ -712,8 +730,7 @@ static void test_too_many_pixels(void **state)
     const Primitive *const prims[] = {&prim_rank, &prim_summary, &prim_histogram, &prim_otsu};
     for (int i = 0; i < 4; i++) {
         Err err = {0};
-        PrimCall call = {
-            .dev = device, .name = "big", .w = 65536, .h = 65536, .d = 1, .planes = 1, .err = &err};
+        PrimCall call = {.dev = device, .name = "big", .w = 65536, .h = 65536, .d = 1, .planes = 1, .err = &err};
         assert_false(prims[i]->run(&call));
         assert_int_equal(err.code, CODE_MEMORY);
         assert_non_null(strstr(err.text, "big: 65536 x 65536 x 1 pixels"));
@@ -740,17 +757,17 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ref_reduce_by_hand), cmocka_unit_test(test_ref_rank_sorts),
+        cmocka_unit_test(test_ref_reduce_by_hand),  cmocka_unit_test(test_ref_rank_sorts),
         cmocka_unit_test(test_ref_histogram_edges), cmocka_unit_test(test_reduce_shapes),
-        cmocka_unit_test(test_reduce_fills), cmocka_unit_test(test_reduce_wanted),
-        cmocka_unit_test(test_reduce_many_blocks), cmocka_unit_test(test_rank_shapes),
-        cmocka_unit_test(test_rank_fills), cmocka_unit_test(test_rank_percents),
-        cmocka_unit_test(test_rank_wrong_sample), cmocka_unit_test(test_histogram_shapes),
-        cmocka_unit_test(test_histogram_fills), cmocka_unit_test(test_no_bins),
-        cmocka_unit_test(test_too_many_pixels), cmocka_unit_test(test_large),
-        cmocka_unit_test(test_summary_shapes), cmocka_unit_test(test_summary_fills),
-        cmocka_unit_test(test_summary_wanted), cmocka_unit_test(test_otsu_shapes),
-        cmocka_unit_test(test_otsu_fills), cmocka_unit_test(test_otsu_decides),
+        cmocka_unit_test(test_reduce_fills),        cmocka_unit_test(test_reduce_wanted),
+        cmocka_unit_test(test_reduce_many_blocks),  cmocka_unit_test(test_rank_shapes),
+        cmocka_unit_test(test_rank_fills),          cmocka_unit_test(test_rank_percents),
+        cmocka_unit_test(test_rank_wrong_sample),   cmocka_unit_test(test_histogram_shapes),
+        cmocka_unit_test(test_histogram_fills),     cmocka_unit_test(test_no_bins),
+        cmocka_unit_test(test_too_many_pixels),     cmocka_unit_test(test_large),
+        cmocka_unit_test(test_summary_shapes),      cmocka_unit_test(test_summary_fills),
+        cmocka_unit_test(test_summary_wanted),      cmocka_unit_test(test_otsu_shapes),
+        cmocka_unit_test(test_otsu_fills),          cmocka_unit_test(test_otsu_decides),
         cmocka_unit_test(test_otsu_tails),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -18,8 +18,7 @@ static bool after(double a, double b, bool descending)
 
 static void check(const double *v, int n, bool descending)
 {
-    int64_t *want = malloc((size_t)(n + 1) * sizeof *want),
-            *got = malloc((size_t)(n + 1) * sizeof *got);
+    int64_t *want = malloc((size_t)(n + 1) * sizeof *want), *got = malloc((size_t)(n + 1) * sizeof *got);
     for (int i = 0; i < n; i++) {
         int at = i;
         for (; at > 0 && after(v[want[at - 1]], v[i], descending); at--) {
@@ -38,9 +37,9 @@ static void check(const double *v, int n, bool descending)
 static void rows_are_in_order(void **state)
 {
     (void)state;
-    static const double SPECIAL[] = {
-        0.0,     -0.0,     NAN, INFINITY, -INFINITY, 1,   -1,   DBL_MIN, -DBL_MIN, 5e-324, -5e-324,
-        DBL_MAX, -DBL_MAX, 0.1, NAN,      1,         0.0, -0.0, 65536,   65537,    -NAN};
+    static const double SPECIAL[] = {0.0,     -0.0,     NAN,    INFINITY, -INFINITY, 1,        -1,
+                                     DBL_MIN, -DBL_MIN, 5e-324, -5e-324,  DBL_MAX,   -DBL_MAX, 0.1,
+                                     NAN,     1,        0.0,    -0.0,     65536,     65537,    -NAN};
     enum { N = sizeof SPECIAL / sizeof *SPECIAL, MANY = 1500 };
     double v[MANY];
     uint32_t random = 1;

@@ -34,15 +34,8 @@ static void write_input(const char *path, bool rgb)
 {
     Err err = {0};
     ImageWriter *writer;
-    ImageInfo shape = {.x = W,
-                       .y = H,
-                       .z = rgb ? 1 : D,
-                       .c = C,
-                       .t = 1,
-                       .has_z = !rgb,
-                       .has_c = true,
-                       .rgb = rgb,
-                       .elem = ELEM_U16};
+    ImageInfo shape =
+        {.x = W, .y = H, .z = rgb ? 1 : D, .c = C, .t = 1, .has_z = !rgb, .has_c = true, .rgb = rgb, .elem = ELEM_U16};
     must(image_create(path, "tif", &shape, ELEM_U16, NULL, &writer, &err), &err);
     for (int64_t p = 0; p < shape.z * C; p++) {
         for (int64_t y = 0; y < H; y++) {
@@ -95,8 +88,7 @@ static void rows_come_in_any_order(void **state)
 {
     (void)state;
     static const size_t BYTES[] = {1, 40000, 10000000};
-    static const ProgInput input = {
-        .name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
+    static const ProgInput input = {.name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
     static const Program program = {.name = "test", .inputs = &input, .n_inputs = 1};
     for (int k = 0; k < 6; k++) {
         bool rgb = k >= 3;
@@ -122,8 +114,7 @@ static void rows_come_in_any_order(void **state)
 static void a_damaged_file_fails_where_it_is_damaged(void **state)
 {
     (void)state;
-    static const ProgInput input = {
-        .name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
+    static const ProgInput input = {.name = "image", .axes = "zyxc", .elem = ELEM_FILE, .channel = -1};
     static const Program program = {.name = "test", .inputs = &input, .n_inputs = 1};
     char path[] = "in.tif", *paths[] = {path};
     uint16_t row[W];
@@ -156,8 +147,7 @@ static uint32_t label(int64_t frame, int64_t y, int64_t x, uint32_t more)
 }
 
 /* Frame `at` of the sink gets the pixels of frame `frame`. */
-static void put_frame(Sink *sink, const Program *program, int64_t at, int64_t frame, double most,
-                      uint32_t more)
+static void put_frame(Sink *sink, const Program *program, int64_t at, int64_t frame, double most, uint32_t more)
 {
     uint32_t pixels[2 * H][W];
     Err err = {0};

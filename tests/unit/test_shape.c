@@ -20,8 +20,8 @@
 
 #include <cmocka.h>
 
-static const RefShape SHAPES[] = {{1, 1, 1, 1},    {9, 1, 1, 1},    {1, 50, 1, 1},  {33, 7, 1, 2},
-                                  {40, 65, 1, 1},  {6, 5, 4, 1},    {20, 33, 3, 2}, {3, 2, 70, 1},
+static const RefShape SHAPES[] = {{1, 1, 1, 1},    {9, 1, 1, 1},   {1, 50, 1, 1},  {33, 7, 1, 2},
+                                  {40, 65, 1, 1},  {6, 5, 4, 1},   {20, 33, 3, 2}, {3, 2, 70, 1},
                                   {160, 40, 1, 2}, {40, 90, 5, 1}, {20, 9, 80, 1}};
 
 /* ---- distance -------------------------------------------------------------------------- */
@@ -37,12 +37,12 @@ static void check_distance(RefShape s, int kind, const double spacing[3])
     }
     ref_distance(mask, s, spacing, expected);
     ShapeJob job = {.primitive = "distance",
-               .s = s,
-               .elem = {ELEM_U8},
-               .pixels = {mask},
-               .arg = {spacing[0], spacing[1], spacing[2]},
-               .count = -1,
-               .out = ELEM_F32};
+                    .s = s,
+                    .elem = {ELEM_U8},
+                    .pixels = {mask},
+                    .arg = {spacing[0], spacing[1], spacing[2]},
+                    .count = -1,
+                    .out = ELEM_F32};
     shape_check(&job, "mask", expected);
     free(mask);
     free(expected);
@@ -82,12 +82,12 @@ static void check_nearest(RefShape s, int kind, double limit, const double spaci
     }
     ref_nearest_label(labels, s, limit, spacing, expected);
     ShapeJob job = {.primitive = "nearest_label",
-               .s = s,
-               .elem = {ELEM_U32},
-               .pixels = {labels},
-               .arg = {limit, spacing[0], spacing[1], spacing[2]},
-               .count = known ? 1001 : -1,
-               .out = ELEM_U32};
+                    .s = s,
+                    .elem = {ELEM_U32},
+                    .pixels = {labels},
+                    .arg = {limit, spacing[0], spacing[1], spacing[2]},
+                    .count = known ? 1001 : -1,
+                    .out = ELEM_U32};
     double value = shape_check(&job, "labels", expected);
     assert_true(value == (known ? 1001 : shape_largest(expected, n)));
     free(mask);
@@ -133,14 +133,14 @@ static void check_reconstruct(RefShape s, int kind, int connectivity, int mode)
     }
     ref_reconstruct(seed, mask, s, connectivity, erosion, expected);
     ShapeJob job = {.primitive = "reconstruct",
-               .s = s,
-               .elem = {ELEM_F32, ELEM_F32},
-               .pixels = {seed, mask},
-               .stored = true,
-               .arg = {connectivity, erosion},
-               .count = -1,
-               .shape = mode >> 2,
-               .out = ELEM_F32};
+                    .s = s,
+                    .elem = {ELEM_F32, ELEM_F32},
+                    .pixels = {seed, mask},
+                    .stored = true,
+                    .arg = {connectivity, erosion},
+                    .count = -1,
+                    .shape = mode >> 2,
+                    .out = ELEM_F32};
     shape_check(&job, "greys", expected);
     free(mask);
     free(seed);
@@ -167,14 +167,14 @@ static void check_maxima(RefShape s, int kind, int connectivity, int shape)
     uint8_t *expected = zeroed(n);
     ref_local_maxima(image, s, connectivity, expected);
     ShapeJob job = {.primitive = "local_maxima",
-               .s = s,
-               .elem = {ELEM_F32},
-               .pixels = {image},
-               .stored = true,
-               .arg = {connectivity},
-               .count = -1,
-               .shape = shape,
-               .out = ELEM_BOOL};
+                    .s = s,
+                    .elem = {ELEM_F32},
+                    .pixels = {image},
+                    .stored = true,
+                    .arg = {connectivity},
+                    .count = -1,
+                    .shape = shape,
+                    .out = ELEM_BOOL};
     shape_check(&job, "greys", expected);
     free(image);
     free(expected);
@@ -227,13 +227,13 @@ static void check_touches(RefShape s, int kind, Elem elem, int shape)
     }
     assert_true(ref_touches(labels, s, expected));
     ShapeJob job = {.primitive = "touches",
-               .s = s,
-               .elem = {elem},
-               .pixels = {stored},
-               .stored = true,
-               .count = -1,
-               .shape = shape,
-               .out = ELEM_U8};
+                    .s = s,
+                    .elem = {elem},
+                    .pixels = {stored},
+                    .stored = true,
+                    .count = -1,
+                    .shape = shape,
+                    .out = ELEM_U8};
     (void)shape_run(&job, found);
     shape_compare(&job, "labels", -1, found, expected);
     free(labels);
@@ -265,8 +265,8 @@ static void check_touches_in_parts(RefShape s, int kind, int step)
     must(parts_run(&job, found, slots, &err), &err);
     for (size_t p = 0; p < n; p++) {
         if (found[p] != expected[p]) {
-            fail_msg("%d x %d x %d x %d, labels %d, parts of %d: pixel %zu is %d, not %d", s.w, s.h, s.d, s.c,
-                     kind, step, p, found[p], expected[p]);
+            fail_msg("%d x %d x %d x %d, labels %d, parts of %d: pixel %zu is %d, not %d", s.w, s.h, s.d, s.c, kind,
+                     step, p, found[p], expected[p]);
         }
     }
     free(labels);
@@ -291,9 +291,8 @@ static void touches_in_parts(void **state)
 static void test_touches(void **state)
 {
     (void)state;
-    static const RefShape shapes[] = {{1, 1, 1, 1},  {7, 1, 1, 1},  {1, 9, 1, 1},  {2, 2, 2, 1},
-                                      {33, 20, 1, 1}, {19, 11, 5, 1}, {13, 9, 3, 2}, {300, 211, 1, 1},
-                                      {70, 41, 23, 1}};
+    static const RefShape shapes[] = {{1, 1, 1, 1},   {7, 1, 1, 1},  {1, 9, 1, 1},     {2, 2, 2, 1},   {33, 20, 1, 1},
+                                      {19, 11, 5, 1}, {13, 9, 3, 2}, {300, 211, 1, 1}, {70, 41, 23, 1}};
     static const Elem elems[] = {ELEM_U8, ELEM_U16, ELEM_U32};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int kind = 0; kind < 4 && !shape_skipped(shapes[i]); kind++) {
@@ -329,12 +328,12 @@ static void check_hull(RefShape s, int kind, bool narrow)
     }
     ref_hull(labels, s, 0, expected);
     ShapeJob job = {.primitive = "hull",
-               .s = s,
-               .elem = {narrow ? ELEM_U16 : ELEM_U32},
-               .pixels = {narrow ? (const void *)small_labels : labels},
-               .stored = true,
-               .count = (int64_t)shape_largest(labels, n),
-               .out = ELEM_BOOL};
+                    .s = s,
+                    .elem = {narrow ? ELEM_U16 : ELEM_U32},
+                    .pixels = {narrow ? (const void *)small_labels : labels},
+                    .stored = true,
+                    .count = (int64_t)shape_largest(labels, n),
+                    .out = ELEM_BOOL};
     (void)shape_check(&job, "labels", expected);
     free(mask);
     free(expected);
@@ -388,7 +387,7 @@ typedef struct Golden {
     double arg[3];
     Numbers in[SHAPE_INPUTS], expected;
     uint32_t *found; /* by the reference */
-    ShapeJob job;         /* the same for the device */
+    ShapeJob job;    /* the same for the device */
 } Golden;
 
 static void golden_distance(Golden *g)
@@ -401,10 +400,7 @@ static void golden_distance(Golden *g)
 static void golden_nearest(Golden *g)
 {
     ref_nearest_label(g->in[0].words, g->s, g->arg[0], SPACINGS[0], g->found);
-    g->job = (ShapeJob){.elem = {ELEM_U32},
-                   .pixels = {g->in[0].words},
-                   .arg = {g->arg[0], 1, 1, 1},
-                   .out = ELEM_U32};
+    g->job = (ShapeJob){.elem = {ELEM_U32}, .pixels = {g->in[0].words}, .arg = {g->arg[0], 1, 1, 1}, .out = ELEM_U32};
 }
 
 static void golden_watershed(Golden *g)
@@ -412,39 +408,36 @@ static void golden_watershed(Golden *g)
     (void)ref_watershed(g->in[0].floats, g->in[1].words, g->in[2].bytes, g->s,
                         (RefFlood){(int)g->arg[0], g->arg[1] != 0, false}, g->found);
     g->job = (ShapeJob){.elem = {ELEM_F32, ELEM_U32, ELEM_BOOL},
-                   .pixels = {g->in[0].floats, g->in[1].words, g->in[2].bytes},
-                   .arg = {g->arg[0], g->arg[1]},
-                   .stored = true,
-                   .out = ELEM_U32};
+                        .pixels = {g->in[0].floats, g->in[1].words, g->in[2].bytes},
+                        .arg = {g->arg[0], g->arg[1]},
+                        .stored = true,
+                        .out = ELEM_U32};
 }
 
 static void golden_reconstruct(Golden *g)
 {
-    ref_reconstruct(g->in[0].floats, g->in[1].floats, g->s, (int)g->arg[0], g->arg[1] != 0,
-                    (float *)g->found);
+    ref_reconstruct(g->in[0].floats, g->in[1].floats, g->s, (int)g->arg[0], g->arg[1] != 0, (float *)g->found);
     g->job = (ShapeJob){.elem = {ELEM_F32, ELEM_F32},
-                   .pixels = {g->in[0].floats, g->in[1].floats},
-                   .arg = {g->arg[0], g->arg[1]},
-                   .stored = true,
-                   .out = ELEM_F32};
+                        .pixels = {g->in[0].floats, g->in[1].floats},
+                        .arg = {g->arg[0], g->arg[1]},
+                        .stored = true,
+                        .out = ELEM_F32};
 }
 
 static void golden_maxima(Golden *g)
 {
     ref_local_maxima(g->in[0].floats, g->s, (int)g->arg[0], (uint8_t *)g->found);
     g->job = (ShapeJob){.elem = {ELEM_F32},
-                   .pixels = {g->in[0].floats},
-                   .arg = {g->arg[0]},
-                   .stored = true,
-                   .out = ELEM_BOOL};
+                        .pixels = {g->in[0].floats},
+                        .arg = {g->arg[0]},
+                        .stored = true,
+                        .out = ELEM_BOOL};
 }
 
 static void golden_hull(Golden *g)
 {
-    ref_hull(g->in[0].words, g->s, (uint32_t)shape_largest(g->in[0].words, ref_pixels(g->s)),
-             (uint8_t *)g->found);
-    g->job = (ShapeJob){
-        .elem = {ELEM_U32}, .pixels = {g->in[0].words}, .stored = true, .out = ELEM_BOOL};
+    ref_hull(g->in[0].words, g->s, (uint32_t)shape_largest(g->in[0].words, ref_pixels(g->s)), (uint8_t *)g->found);
+    g->job = (ShapeJob){.elem = {ELEM_U32}, .pixels = {g->in[0].words}, .stored = true, .out = ELEM_BOOL};
 }
 
 static const struct GoldenKind {
@@ -452,12 +445,9 @@ static const struct GoldenKind {
     void (*run)(Golden *g);
     bool counted; /* the number of labels is known */
 } GOLDEN_KINDS[] = {
-    {"distance", "distance", golden_distance, false},
-    {"nearest", "nearest_label", golden_nearest, false},
-    {"watershed", "watershed", golden_watershed, false},
-    {"reconstruct", "reconstruct", golden_reconstruct, false},
-    {"maxima", "local_maxima", golden_maxima, false},
-    {"hull", "hull", golden_hull, true},
+    {"distance", "distance", golden_distance, false},    {"nearest", "nearest_label", golden_nearest, false},
+    {"watershed", "watershed", golden_watershed, false}, {"reconstruct", "reconstruct", golden_reconstruct, false},
+    {"maxima", "local_maxima", golden_maxima, false},    {"hull", "hull", golden_hull, true},
 };
 
 static void check_golden(Golden *g)
@@ -479,8 +469,7 @@ static void check_golden(Golden *g)
     }
     g->job.primitive = GOLDEN_KINDS[kind].primitive;
     g->job.s = g->s;
-    g->job.count =
-        GOLDEN_KINDS[kind].counted ? (int64_t)shape_largest(g->in[0].words, ref_pixels(g->s)) : -1;
+    g->job.count = GOLDEN_KINDS[kind].counted ? (int64_t)shape_largest(g->in[0].words, ref_pixels(g->s)) : -1;
     (void)shape_check(&g->job, g->name, expected);
 }
 
@@ -491,8 +480,8 @@ static void test_goldens(void **state)
     assert_non_null(file);
     int cases = 0;
     Golden g = {.s.c = 1};
-    while (fscanf(file, "%19s %39s %d %d %d %d %lf %lf %lf", g.kind, g.name, &g.s.w, &g.s.h, &g.s.d,
-                  &g.n_inputs, &g.arg[0], &g.arg[1], &g.arg[2]) == 9) {
+    while (fscanf(file, "%19s %39s %d %d %d %d %lf %lf %lf", g.kind, g.name, &g.s.w, &g.s.h, &g.s.d, &g.n_inputs,
+                  &g.arg[0], &g.arg[1], &g.arg[2]) == 9) {
         size_t n = ref_pixels(g.s);
         memset(g.in, 0, sizeof g.in);
         for (int k = 0; k < g.n_inputs && k < SHAPE_INPUTS; k++) {

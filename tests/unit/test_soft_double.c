@@ -34,7 +34,8 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-static const uint64_t EDGES[] = {0, 1, 2, 0x3ff, 0x400, 0xfffffffffffff, 0xffffffff00000, 0x10000000000000, 0x8000000000000};
+static const uint64_t EDGES[] =
+    {0, 1, 2, 0x3ff, 0x400, 0xfffffffffffff, 0xffffffff00000, 0x10000000000000, 0x8000000000000};
 
 /* Any bits; powers of two and what is next to them; few digits, where ties are; near `other`, where sums cancel. */
 static SoftDouble random_number(uint64_t *state, SoftDouble other)
@@ -110,7 +111,8 @@ static void whole_parts_and_comparisons(void **state)
         assert_true(soft_ge(a, b) == (x >= y) && soft_eq(a, b) == (x == y) && soft_ne(a, b) == (x != y));
         assert_true(soft_true(a) == (x != 0) && soft_isnan(a) == (isnan(x) != 0));
     }
-    assert_true(soft_fmin(soft_nan(), soft(2)).bits == soft(2).bits && soft_fmax(soft(2), soft_nan()).bits == soft(2).bits);
+    assert_true(soft_fmin(soft_nan(), soft(2)).bits == soft(2).bits &&
+                soft_fmax(soft(2), soft_nan()).bits == soft(2).bits);
 }
 
 static void conversions(void **state)

@@ -161,9 +161,9 @@ static void memory_is_pinned_where_it_is(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_go_round), cmocka_unit_test(blocks_grow_and_hold_at_least_a_row),
-        cmocka_unit_test(failures_leave_nothing_behind),
-        cmocka_unit_test(memory_is_pinned_where_it_is)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_go_round),
+                                       cmocka_unit_test(blocks_grow_and_hold_at_least_a_row),
+                                       cmocka_unit_test(failures_leave_nothing_behind),
+                                       cmocka_unit_test(memory_is_pinned_where_it_is)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

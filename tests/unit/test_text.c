@@ -65,9 +65,9 @@ static bool same(double a, double b)
 
 static size_t pixels_of(const IrEvalNode *n)
 {
-    return n->pixels == NULL ? 0
-                             : (size_t)n->extent[0] * (size_t)n->extent[1] * (size_t)n->extent[2] *
-                                   (size_t)n->extent[3];
+    return n->pixels == NULL
+               ? 0
+               : (size_t)n->extent[0] * (size_t)n->extent[1] * (size_t)n->extent[2] * (size_t)n->extent[3];
 }
 
 static void compare_nodes(const IrEvalNode *p, const IrEvalNode *q, const char *what)
@@ -94,8 +94,8 @@ static IrEval *evaluate(const IrGraph *g, const char *what)
         if (!node->dead && node->op == IR_INPUT) {
             const IrGrid *grid = &g->grids.at[node->grid];
             Elem elem = node->kind == IR_K_IMAGE && node->elem == ELEM_FILE ? ELEM_U8 : node->elem;
-            inputs[n] = both_image(23, 17, grid->has[IR_AX_Z] ? 5 : 1, grid->has[IR_AX_C] ? 3 : 1,
-                                   elem, (unsigned)n + 3, 1);
+            inputs[n] =
+                both_image(23, 17, grid->has[IR_AX_Z] ? 5 : 1, grid->has[IR_AX_C] ? 3 : 1, elem, (unsigned)n + 3, 1);
             n++;
         }
     }
@@ -168,10 +168,8 @@ static void samples_read_back(void **state)
         size_t length = strlen(entry->d_name);
         if (length > 5 && strcmp(entry->d_name + length - 5, ".pipe") == 0) {
             /* primes.pipe tries ten thousand numbers, and deconvolving takes its time. */
-            bool quick = strcmp(entry->d_name, "primes.pipe") != 0 &&
-                         strcmp(entry->d_name, "deconvolve.pipe") != 0;
-            check(entry->d_name, load(arena_printf(&arena, TEST_ROOT "/samples/%s", entry->d_name)),
-                  quick);
+            bool quick = strcmp(entry->d_name, "primes.pipe") != 0 && strcmp(entry->d_name, "deconvolve.pipe") != 0;
+            check(entry->d_name, load(arena_printf(&arena, TEST_ROOT "/samples/%s", entry->d_name)), quick);
             n++;
         }
     }
@@ -204,8 +202,8 @@ static void operators_read_back(void **state)
         int used = 0, extent[3];
         assert_int_equal(sscanf(p, "\ncase %63s %lf %*s %*s %n", name, &tolerance, &used), 2);
         const char *end = strchr(p + 1, '\n');
-        int axes = sscanf(arena_strndup(&all, p + used, (size_t)(end - p - used)), "%d %d %d",
-                          &extent[0], &extent[1], &extent[2]);
+        int axes = sscanf(arena_strndup(&all, p + used, (size_t)(end - p - used)), "%d %d %d", &extent[0], &extent[1],
+                          &extent[2]);
         arena_init(&arena);
         Str s;
         str_init(&s, &arena);
@@ -281,9 +279,9 @@ static void deep_expressions_are_cut_into_lines(void **state)
 
 /* ---- broken text -------------------------------------------------------------------------- */
 
-#define HEAD                                                                                       \
-    "graph test\nsource 0 \"a.pipe\"\n    2 \"output b = image + 1\"\nparam k = 2 in 0 .. 9\n"    \
-    "grid 0 [x = extent(%1, x), y = extent(%1, y)]\n"                                              \
+#define HEAD                                                                                   \
+    "graph test\nsource 0 \"a.pipe\"\n    2 \"output b = image + 1\"\nparam k = 2 in 0 .. 9\n" \
+    "grid 0 [x = extent(%1, x), y = extent(%1, y)]\n"                                          \
     "%1 image = input \"yx\" : image file grid 0\n"
 #define B "%2 b = map : image f32 grid 0"
 #define TAIL "output b = %2 as tif\n"
@@ -366,8 +364,7 @@ static void broken_text_is_an_error_at_its_place(void **state)
         const char *complaint;
         const IrGraph *g = pipeline_parse(&arena, "graph.ir", BROKEN[i].text, &complaint);
         if (g != NULL || strstr(complaint, BROKEN[i].complaint) == NULL) {
-            fail_msg("%s\nis read with: %s\nnot with: %s", BROKEN[i].text, complaint,
-                     BROKEN[i].complaint);
+            fail_msg("%s\nis read with: %s\nnot with: %s", BROKEN[i].text, complaint, BROKEN[i].complaint);
         }
         assert_int_equal(strncmp(complaint, "graph.ir:", 9), 0);
     }

@@ -22,11 +22,10 @@ extern const Primitive prim_threshold;
 
 enum { SLOTS = 9, VALUE = 2, GOLDEN_BINS = 4096 };
 
-static const char RANGE_READER[] =
-    "#define READ_PARAMS global const double *range\n"
-    "#define READ_ARGS range\n"
-    "static double read_0(READ_PARAMS, int x, int y, int plane) { return range[0]; }\n"
-    "static double read_1(READ_PARAMS, int x, int y, int plane) { return range[1]; }\n";
+static const char RANGE_READER[] = "#define READ_PARAMS global const double *range\n"
+                                   "#define READ_ARGS range\n"
+                                   "static double read_0(READ_PARAMS, int x, int y, int plane) { return range[0]; }\n"
+                                   "static double read_1(READ_PARAMS, int x, int y, int plane) { return range[1]; }\n";
 
 static DevMem *values, *range;
 
@@ -57,8 +56,7 @@ static void run(PrimCall *call, double out[SLOTS])
 enum { METHODS = 6, MINIMUM = 4, SIZE = 64 };
 
 /* The threshold of a histogram on the device, in both shapes, against the reference. */
-static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer,
-                              int method)
+static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method)
 {
     Err err = {0};
     double want = ref_threshold(counts, bins, lo, hi, integer, method), got[SLOTS];
@@ -70,13 +68,11 @@ static double check_threshold(const uint32_t *counts, int bins, double lo, doubl
     const double ends[2] = {lo, hi};
     must(dev_write(device, range, 0, ends, sizeof ends, &err), &err);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
-        PrimCall call = {
-            .arg = {method, integer}, .shape = shape, .w = 1, .h = 1, .d = 1, .planes = 1};
+        PrimCall call = {.arg = {method, integer}, .shape = shape, .w = 1, .h = 1, .d = 1, .planes = 1};
         call.in[0] = (PrimImage){.mem = mem, .elem = ELEM_U32, .length = bins};
         run(&call, got);
         if (memcmp(&want, &got[VALUE], sizeof want) != 0) {
-            fail_msg("method %d, %d bins of %g .. %g: %.17g, not %.17g", method, bins, lo, hi,
-                     got[VALUE], want);
+            fail_msg("method %d, %d bins of %g .. %g: %.17g, not %.17g", method, bins, lo, hi, got[VALUE], want);
         }
         assert_true(got[VALUE - 1] == -1 && got[VALUE + 1] == -1);
     }
@@ -91,7 +87,8 @@ static int golden_pixel(int image, int x, int y)
     bool inside = (x - 30) * (x - 30) + (y - 34) * (y - 34) < 400;
     int a, b, stray;
     switch (image) {
-    case 0: return (int)below(256);
+    case 0:
+        return (int)below(256);
     case 1:
         a = (int)below(32);
         a += (int)below(32);
@@ -102,7 +99,8 @@ static int golden_pixel(int image, int x, int y)
         a = (int)below(16);
         b = (int)below(16);
         return a * b;
-    case 3: return LEVEL[below(3)];
+    case 3:
+        return LEVEL[below(3)];
     case 4:
         a = (int)below(700);
         a += (int)below(700);

@@ -105,9 +105,10 @@ static int by_length(const void *a, const void *b)
 
 static bool is_keyword(const char *name)
 {
-    static const char *const KEYWORDS[] = {"input", "param", "output", "fn",  "repeat", "if",   "else",  "for", "while",
-                                           "return", "where", "and",   "or",  "xor",    "not",  "true",  "false", "inf",
-                                           "nan",    "pi",    "none",  "in",  "is",     "until", "as",   "um",  "nm"};
+    static const char *const KEYWORDS[] = {"input", "param", "output", "fn",    "repeat", "if", "else",
+                                           "for",   "while", "return", "where", "and",    "or", "xor",
+                                           "not",   "true",  "false",  "inf",   "nan",    "pi", "none",
+                                           "in",    "is",    "until",  "as",    "um",     "nm"};
     for (size_t i = 0; i < sizeof KEYWORDS / sizeof *KEYWORDS; i++) {
         if (strcmp(KEYWORDS[i], name) == 0) {
             return true;
@@ -166,15 +167,15 @@ static const char *pipeline_of(const char *const *name, int n)
     }
     for (int i = 0; i < n; i++) {
         const char *arg = role[ARGUMENT][i], *local = role[LOCAL][i];
-        str_addf(&s, "fn %s(%s) {\n  %s = %s\n  while %s > 3 { %s = %s / 2 - 1 }\n  return %s + %d\n}\n", role[FUNCTION][i],
-                 arg, local, arg, local, local, local, local, i);
+        str_addf(&s, "fn %s(%s) {\n  %s = %s\n  while %s > 3 { %s = %s / 2 - 1 }\n  return %s + %d\n}\n",
+                 role[FUNCTION][i], arg, local, arg, local, local, local, local, i);
     }
     str_add(&s, "the_fixed_record = (");
     for (int i = 0; i < n; i++) {
         str_addf(&s, "%s%s = %s[dx = %d]", i > 0 ? ", " : "", role[MEMBER][i], role[INPUT][i], i % 3);
     }
-    str_addf(&s, ")\nthe_fixed_table = measure(label(%s > 3), %s = %s, mean_intensity)\noutput the_fixed_table\n", role[INPUT][0],
-             role[MEMBER][0], role[INPUT][n - 1]);
+    str_addf(&s, ")\nthe_fixed_table = measure(label(%s > 3), %s = %s, mean_intensity)\noutput the_fixed_table\n",
+             role[INPUT][0], role[MEMBER][0], role[INPUT][n - 1]);
     for (int i = 0; i < n; i++) {
         str_addf(&s, "%s = %s(%s) * %s + the_fixed_record.%s\n", role[VARIABLE][i], role[FUNCTION][i], role[INPUT][i],
                  role[PARAM][i], role[MEMBER][i]);
@@ -229,12 +230,14 @@ static void mean_the_same(const char *want, const char *got, const char *what)
         size_t m, n;
         p = token(&want, &m);
         q = token(&got, &n);
-        bool users = p != NULL && q != NULL && user_owns(arena_strndup(&arena, p, m)) &&
-                     user_owns(arena_strndup(&arena, q, n));
-        bool same = users ? are_paired(&pairs, p, m, q, n) : p == NULL ? q == NULL : q != NULL && m == n && memcmp(p, q, m) == 0;
+        bool users =
+            p != NULL && q != NULL && user_owns(arena_strndup(&arena, p, m)) && user_owns(arena_strndup(&arena, q, n));
+        bool same = users       ? are_paired(&pairs, p, m, q, n)
+                    : p == NULL ? q == NULL
+                                : q != NULL && m == n && memcmp(p, q, m) == 0;
         if (!same) {
-            fail_msg("the text differs here:\n%.300s\n---- with other names:\n%.300s\n---- made of\n%s", q != NULL ? q : "",
-                     p != NULL ? p : "", what);
+            fail_msg("the text differs here:\n%.300s\n---- with other names:\n%.300s\n---- made of\n%s",
+                     q != NULL ? q : "", p != NULL ? p : "", what);
         }
     } while (p != NULL);
 }
@@ -321,9 +324,9 @@ static void no_name_meets_generated_code(void **state)
 /* Those that were taken for others, and what is left of names beside them. */
 static void names_mean_what_users_mean(void **state)
 {
-    static const char *const NAMES[] = {"r",      "s",    "tap",      "sum1", "r0",     "r0_inside", "x0",  "generic",
-                                        "x",      "x_",   "main",     "w",    "__FILE__", "_x",      "u_x", "image_t",
-                                        "kernel", "px_nearest"};
+    static const char *const NAMES[] = {"r",        "s",       "tap", "sum1",    "r0",     "r0_inside",
+                                        "x0",       "generic", "x",   "x_",      "main",   "w",
+                                        "__FILE__", "_x",      "u_x", "image_t", "kernel", "px_nearest"};
     (void)state;
     const int each = (int)(sizeof NAMES / sizeof *NAMES) / ROLES;
     for (int turn = 0; turn < 3; turn++) {
@@ -364,14 +367,23 @@ static void has_plain_lines(const char *text)
 static void text_stays_text(void **state)
 {
     static const char *const TEXTS[] = {
-        "C:\\data\\", "why ?\?/", "*/ int a; /*", "\f\v\x1b[2J", "\xE2\x80\xA8int a;", "// \\ \t ", "\"); int a; (\"", "%s %n",
-        "a line that is longer than any line of a kernel should be, as people write them who explain what they mean, and more",
+        "C:\\data\\",
+        "why ?\?/",
+        "*/ int a; /*",
+        "\f\v\x1b[2J",
+        "\xE2\x80\xA8int a;",
+        "// \\ \t ",
+        "\"); int a; (\"",
+        "%s %n",
+        "a line that is longer than any line of a kernel should be, as people write them who explain what they mean, "
+        "and more",
     };
     (void)state;
     const char *want = NULL;
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
-        const char *text = arena_printf(&arena, "input image[y, x] # %s\nparam s = 1 in 0 .. 2 # %s\n"
-                                                "output a = gaussian(image, s) + 1 # %s\noutput b = sum(a) # %s\r\n",
+        const char *text = arena_printf(&arena,
+                                        "input image[y, x] # %s\nparam s = 1 in 0 .. 2 # %s\n"
+                                        "output a = gaussian(image, s) + 1 # %s\noutput b = sum(a) # %s\r\n",
                                         TEXTS[i], TEXTS[i], TEXTS[i], TEXTS[i]);
         const char *got = generated(pipeline_must(arena_printf(&arena, "p*/\n%s.pipe", TEXTS[i]), text));
         want = want != NULL ? want : got;
@@ -443,14 +455,19 @@ static void libraries_have_no_name_of_users(void **state)
 
 static int collect(void **state)
 {
-    static const char *const OTHERS =
-        "auto break case char const continue default do double else enum extern float for goto if inline int long register "
-        "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof bool "
-        "__kernel __global __local __constant __private __read_only __attribute__ __FILE__ __LINE__ __func__ _Pragma NULL "
-        "event_t image2d_t sampler_t ulong16 half native_exp half_exp convert_int4_sat_rte as_float4 vload4 vstore_half "
-        "get_global_id barrier mem_fence CLK_LOCAL_MEM_FENCE async_work_group_copy prefetch atomic_cmpxchg atom_add printf "
-        "FLT_MAX INT_MIN M_PI_F MAXFLOAT HUGE_VALF INFINITY NAN fp_contract OPENCL cl_khr_fp64 unix linux i386 main argc "
-        "_ __ ___ u u_ uu u__ u___";
+    static const char *const OTHERS = "auto break case char const continue default do double else enum extern float "
+                                      "for goto if inline int long register "
+                                      "restrict return short signed sizeof static struct switch typedef union unsigned "
+                                      "void volatile while asm typeof bool "
+                                      "__kernel __global __local __constant __private __read_only __attribute__ "
+                                      "__FILE__ __LINE__ __func__ _Pragma NULL "
+                                      "event_t image2d_t sampler_t ulong16 half native_exp half_exp "
+                                      "convert_int4_sat_rte as_float4 vload4 vstore_half "
+                                      "get_global_id barrier mem_fence CLK_LOCAL_MEM_FENCE async_work_group_copy "
+                                      "prefetch atomic_cmpxchg atom_add printf "
+                                      "FLT_MAX INT_MIN M_PI_F MAXFLOAT HUGE_VALF INFINITY NAN fp_contract OPENCL "
+                                      "cl_khr_fp64 unix linux i386 main argc "
+                                      "_ __ ___ u u_ uu u__ u___";
     arena_init(&kept);
     (void)arena_setup(state);
     each_library_text(add_words);

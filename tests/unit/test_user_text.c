@@ -15,9 +15,15 @@ static void names_have_a_shape_of_their_own(void **state)
     static const struct {
         const char *name, *alone, *part;
     } rows[] = {
-        {"blurred", "blurred_", "blurred__rows"}, {"a__b", "a__b_", "a__b__rows"}, {"a_", "a__", "a___rows"},
-        {"_x", "u_x_", "u_x__rows"},              {"u_x", "uu_x_", "uu_x__rows"},  {"uu_x", "uuu_x_", "uuu_x__rows"},
-        {"__FILE_", "u__FILE__", "u__FILE___rows"}, {"_", "u__", "u___rows"},      {"u", "u_", "u__rows"},
+        {"blurred", "blurred_", "blurred__rows"},
+        {"a__b", "a__b_", "a__b__rows"},
+        {"a_", "a__", "a___rows"},
+        {"_x", "u_x_", "u_x__rows"},
+        {"u_x", "uu_x_", "uu_x__rows"},
+        {"uu_x", "uuu_x_", "uuu_x__rows"},
+        {"__FILE_", "u__FILE__", "u__FILE___rows"},
+        {"_", "u__", "u___rows"},
+        {"u", "u_", "u__rows"},
         {"ux", "ux_", "ux__rows"},
     };
     (void)state;
@@ -63,7 +69,8 @@ static void comments_cannot_be_left(void **state)
         const char *text, *want;
     } rows[] = {
         {"x = 1  # as it is \xC3\xA9", "x = 1  # as it is \xC3\xA9"},
-        {"a\rb\nc\td", "a\xEF\xBF\xBD" "b c d"},
+        {"a\rb\nc\td", "a\xEF\xBF\xBD"
+                       "b c d"},
         {"C:\\data\\", "C:\\data\\."},
         {"C:\\data\\ \t ", "C:\\data\\."},
         {"why?\?/", "why?\?/."},
@@ -77,7 +84,10 @@ static void comments_cannot_be_left(void **state)
     }
     assert_string_equal(comment("0123456789", 11), "0123456789");
     assert_string_equal(comment("0123456789", 10), "012345...");
-    assert_string_equal(comment("01234\xC3\xA9" "789", 10), "01234...");
+    assert_string_equal(comment("01234\xC3\xA9"
+                                "789",
+                                10),
+                        "01234...");
 }
 
 static int make_arena(void **state)

@@ -36,7 +36,9 @@ typedef struct Ranking {
 } Ranking;
 
 /* A window of holes, one of a single pixel to one side, one without any. */
-static const char HOLES[] = "1010010101100110110000001" "0000000000000000000000000" "1011011101111011111011111";
+static const char HOLES[] = "1010010101100110110000001"
+                            "0000000000000000000000000"
+                            "1011011101111011111011111";
 static const char ASIDE[] = "000000001";
 static const char EMPTY[] = "000000000";
 
@@ -120,8 +122,8 @@ static PartsJob job_of(const Ranking *r, const void *pixels)
                     .text = r->window.cells,
                     .count = NAN,
                     .out = r->elem};
-    const double arg[] = {r->window.shape,     r->window.radius[0], r->window.radius[1], r->window.radius[2],
-                          r->percent, r->border, r->outside, r->percent == MODE};
+    const double arg[] = {r->window.shape, r->window.radius[0], r->window.radius[1], r->window.radius[2],
+                          r->percent,      r->border,           r->outside,          r->percent == MODE};
     memcpy(job.arg, arg, sizeof arg);
     return job;
 }
@@ -211,7 +213,8 @@ static void check_within(uint64_t bytes, double most_work, int least, int most)
     }
     Device *usual = device;
     Err err = {0};
-    const DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"), .flags = getenv("PIPEC_TEST_FLAGS"),
+    const DevOptions options = {.choice = getenv("PIPEC_TEST_DEVICE"),
+                                .flags = getenv("PIPEC_TEST_FLAGS"),
                                 .local_limit = bytes};
     must(dev_open(&options, &device, &err), &err);
     assert_in_range(count_sliding(SHAPE_GPU), least, most);
@@ -270,8 +273,8 @@ static void tiles_fit(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_slide), cmocka_unit_test(windows_slide_in_little_memory),
-        cmocka_unit_test(windows_are_read), cmocka_unit_test(tiles_fit)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(windows_slide),
+                                       cmocka_unit_test(windows_slide_in_little_memory),
+                                       cmocka_unit_test(windows_are_read), cmocka_unit_test(tiles_fit)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

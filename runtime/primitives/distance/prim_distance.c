@@ -30,12 +30,12 @@
 #include <string.h>
 
 enum {
-    LONG_WAY = 64,     /* searches that can go farther have coarse rounds */
+    LONG_WAY = 64, /* searches that can go farther have coarse rounds */
     LEVELS = 2,
     MOST_CODE_BITS = 31
 };
 
-#define ROUNDING 0x1p50 /* sums of squares that are this many times their differences are told apart */
+#define ROUNDING 0x1p50     /* sums of squares that are this many times their differences are told apart */
 #define NO_SITE 0xffffffffU /* DISTANCE_NO_SITE */
 
 static const int STEPS[LEVELS] = {512, 32}; /* between the pixels of a coarse round */
@@ -51,7 +51,7 @@ typedef struct Distance {
     size_t rows;              /* of words of sites */
     size_t codes, words;      /* 32-bit words of scratch */
     size_t answers;
-    size_t columns, carry;    /* lines along the first axis; words of what is carried of each */
+    size_t columns, carry; /* lines along the first axis; words of what is carried of each */
     size_t at_sites, at_answers, at_before, at_behind, at_largest, end;
     DevProgram *reads, *bare; /* with the reader, and without */
 } Distance;
@@ -89,15 +89,13 @@ static Distance measure(const PrimCall *call, bool labels)
                   .labels = labels,
                   .limit = labels ? call->arg[0] : INFINITY,
                   .spacing = {spacing[0], spacing[1], spacing[2]}};
-    double corner = (double)call->w * call->w + (double)d.part.h * d.part.h +
-                    (double)d.part.d * d.part.d;
+    double corner = (double)call->w * call->w + (double)d.part.h * d.part.h + (double)d.part.d * d.part.d;
     d.space = d.part.d > 1;
     d.first = d.space && !d.part.across ? 2 : 1;
     d.whole = spacing[0] == 1 && spacing[1] == 1 && spacing[2] == 1 && corner < INT32_MAX;
     size_t lines = (size_t)call->planes * (size_t)call->h;
     d.codes = lines * (size_t)call->out[0].pitch;
-    d.rows = d.first == 2 ? lanes_divided_up((size_t)call->d, 32) * (size_t)call->h *
-                                (size_t)(call->planes / call->d)
+    d.rows = d.first == 2 ? lanes_divided_up((size_t)call->d, 32) * (size_t)call->h * (size_t)(call->planes / call->d)
                           : lanes_divided_up((size_t)call->h, 32) * (size_t)call->planes;
     d.words = d.rows * (size_t)call->w;
     d.columns = (size_t)call->w * (size_t)(d.first == 2 ? call->h : call->d);
@@ -154,15 +152,14 @@ static bool build(const Distance *d, int which, DevProgram **program)
     snprintf(defines, sizeof defines,
              "#define DISTANCE_LABELS %d\n#define DISTANCE_3D %d\n#define DISTANCE_WHOLE %d\n"
              "#define DISTANCE_PART %d\n#define DISTANCE_ACROSS %d\n#define DISTANCE_OUT %s\n",
-             d->labels, d->space, d->whole, call->part.cut, d->space && d->first == 1,
-             elem_cl_name(call->out[0].elem));
+             d->labels, d->space, d->whole, call->part.cut, d->space && d->first == 1, elem_cl_name(call->out[0].elem));
     const char *const texts[] = {kernel_text_lanes, kernel_text_distance, NULL};
     return (which == READS ? visit_program : visit_bare_program)(call, defines, texts, program);
 }
 
 /* A work-item for each of `columns` times `rows`; its arguments are the shape and then `more`. */
-static bool launch(const Distance *d, const char *kernel, size_t columns, size_t rows, bool reads,
-                   const DevArg *more, int n_more)
+static bool launch(const Distance *d, const char *kernel, size_t columns, size_t rows, bool reads, const DevArg *more,
+                   int n_more)
 {
     const PrimCall *call = d->call;
     DevArg args[24] = {dev_int(call->w),
@@ -204,12 +201,9 @@ static size_t at_before(const Distance *d)
 static bool first_axis(const Distance *d, DevMem *codes)
 {
     const PrimCall *call = d->call;
-    const DevArg args[] = {dev_uint(d->rows),
-                           dev_int(reach_of(d, d->first) / 32 + 1),
-                           dev_ulong(d->at_sites),
-                           dev_ulong(at_before(d)),
-                           dev_ulong(d->at_behind),
-                           dev_mem(call->scratch),
+    const DevArg args[] = {dev_uint(d->rows),       dev_int(reach_of(d, d->first) / 32 + 1),
+                           dev_ulong(d->at_sites),  dev_ulong(at_before(d)),
+                           dev_ulong(d->at_behind), dev_mem(call->scratch),
                            dev_mem(codes)};
     return launch(d, "distance_first", (size_t)call->w, d->rows, false, args, 7);
 }
@@ -230,13 +224,10 @@ static bool coarse_rounds(const Distance *d, int axis, DevMem *codes, Bounds *bo
             continue;
         }
         size_t count = lanes_divided_up((size_t)(axis == 0 ? call->w : call->h), (size_t)STEPS[level]);
-        const DevArg args[] = {dev_mem(codes),          dev_int(STEPS[level]),
-                               dev_int(bounds->step),   dev_ulong(bounds->at),
-                               dev_ulong(at),           dev_mem(call->scratch)};
-        bool ok = axis == 0 ? launch(d, "distance_coarse_x", count, rows * (size_t)call->h, false,
-                                     args, 6)
-                            : launch(d, "distance_coarse_y", (size_t)call->w, rows * count, false,
-                                     args, 6);
+        const DevArg args[] = {dev_mem(codes),        dev_int(STEPS[level]), dev_int(bounds->step),
+                               dev_ulong(bounds->at), dev_ulong(at),         dev_mem(call->scratch)};
+        bool ok = axis == 0 ? launch(d, "distance_coarse_x", count, rows * (size_t)call->h, false, args, 6)
+                            : launch(d, "distance_coarse_y", (size_t)call->w, rows * count, false, args, 6);
         TRY(ok);
         *bounds = (Bounds){STEPS[level], at};
         at += count_answers(d, axis, level);
@@ -255,8 +246,8 @@ static bool second_axis(const Distance *d, DevMem *first)
         return launch(d, "distance_z", (size_t)call->w, rows, false, z, 3);
     }
     TRY(coarse_rounds(d, 1, first, &b));
-    const DevArg y[] = {dev_mem(first),   dev_int(reach_of(d, 1)), dev_int(b.step),
-                        dev_ulong(b.at),  dev_mem(call->scratch),  dev_mem(call->scratch)};
+    const DevArg y[] = {dev_mem(first),  dev_int(reach_of(d, 1)), dev_int(b.step),
+                        dev_ulong(b.at), dev_mem(call->scratch),  dev_mem(call->scratch)};
     return launch(d, "distance_y", (size_t)call->w, rows, false, y, 6);
 }
 
@@ -266,9 +257,9 @@ static bool last_axis(const Distance *d)
     size_t rows = (size_t)call->planes * (size_t)call->h;
     Bounds b;
     TRY(coarse_rounds(d, 0, call->scratch, &b));
-    const DevArg x[] = {dev_mem(call->scratch), dev_int(reach_of(d, 0)), dev_int(b.step),
-                        dev_ulong(b.at),        dev_mem(call->scratch),  dev_double(d->limit),
-                        dev_uint(d->columns),   dev_ulong(at_before(d)), dev_ulong(d->at_behind),
+    const DevArg x[] = {dev_mem(call->scratch),   dev_int(reach_of(d, 0)), dev_int(b.step),
+                        dev_ulong(b.at),          dev_mem(call->scratch),  dev_double(d->limit),
+                        dev_uint(d->columns),     dev_ulong(at_before(d)), dev_ulong(d->at_behind),
                         dev_mem(call->out[0].mem)};
     return launch(d, "distance_x", (size_t)call->w, rows, d->labels, x, 10);
 }
@@ -282,9 +273,8 @@ static bool find_nearest(const Distance *d)
 
 static bool clear_largest(const Distance *d)
 {
-    return !d->labels ||
-           dev_fill(d->call->dev, d->call->scratch, d->at_largest * sizeof(uint32_t),
-                    sizeof(uint32_t), 0, d->call->err);
+    return !d->labels || dev_fill(d->call->dev, d->call->scratch, d->at_largest * sizeof(uint32_t), sizeof(uint32_t), 0,
+                                  d->call->err);
 }
 
 static bool find_value(const Distance *d)
@@ -293,8 +283,8 @@ static bool find_value(const Distance *d)
     if (!d->labels || call->value < 0) {
         return true;
     }
-    const DevArg args[] = {dev_ulong(d->at_largest), dev_mem(call->scratch),
-                           dev_int(call->of_value), dev_int(call->value), dev_mem(call->values)};
+    const DevArg args[] = {dev_ulong(d->at_largest), dev_mem(call->scratch), dev_int(call->of_value),
+                           dev_int(call->value), dev_mem(call->values)};
     return visit_launch(call, &(VisitLaunch){.program = d->bare,
                                              .kernel = "distance_value",
                                              .groups = 1,
@@ -308,7 +298,7 @@ static bool find_value(const Distance *d)
 /* By part, then channel: of each column the first site in it, after the first pass behind it. */
 typedef struct Carries {
     PartsStore *store;
-    size_t words;        /* of one of them */
+    size_t words; /* of one of them */
     uint32_t *now, *next;
 } Carries;
 
@@ -336,8 +326,7 @@ static bool open_carries(const Distance *d)
     c->now = malloc(bytes);
     c->next = malloc(bytes);
     return ((c->now != NULL && c->next != NULL) || host_no_memory(call)) &&
-           parts_store_new(call->budget,
-                           (uint64_t)bytes * (uint64_t)d->part.parts * (uint64_t)d->part.channels,
+           parts_store_new(call->budget, (uint64_t)bytes * (uint64_t)d->part.parts * (uint64_t)d->part.channels,
                            &c->store, call->err);
 }
 
@@ -380,10 +369,9 @@ static bool look_back(const Distance *d, Carries *c)
 static bool find_carry(const Distance *d, bool last, size_t to)
 {
     const PrimCall *call = d->call;
-    const DevArg args[] = {dev_int(last), dev_uint(d->columns), dev_ulong(d->at_sites),
-                           dev_ulong(to), dev_mem(call->scratch)};
-    return launch(d, "distance_carry", (size_t)call->w, d->columns / (size_t)call->w, d->labels, args,
-                  5);
+    const DevArg args[] = {dev_int(last), dev_uint(d->columns), dev_ulong(d->at_sites), dev_ulong(to),
+                           dev_mem(call->scratch)};
+    return launch(d, "distance_carry", (size_t)call->w, d->columns / (size_t)call->w, d->labels, args, 5);
 }
 
 static bool first_pass(const Distance *d)
@@ -393,10 +381,8 @@ static bool first_pass(const Distance *d)
     Carries *c = *call->state;
     size_t bytes = c->words * sizeof(uint32_t);
     TRY(find_sites(d) && find_carry(d, false, d->at_behind));
-    TRY(dev_read(call->dev, call->scratch, d->at_behind * sizeof(uint32_t), c->now, bytes,
-                 call->err));
-    TRY(parts_store_put(c->store, carry_at(d, c, d->part.number, d->part.c), c->now, bytes,
-                        call->err));
+    TRY(dev_read(call->dev, call->scratch, d->at_behind * sizeof(uint32_t), c->now, bytes, call->err));
+    TRY(parts_store_put(c->store, carry_at(d, c, d->part.number, d->part.c), c->now, bytes, call->err));
     return !d->part.last || (look_back(d, c) && find_value(d));
 }
 
@@ -406,10 +392,8 @@ static bool second_pass(const Distance *d)
     Carries *c = *call->state;
     size_t word = sizeof(uint32_t), bytes = c->words * word;
     size_t all = bytes * (size_t)d->part.channels;
-    TRY(!d->part.first || dev_fill(call->dev, call->scratch, d->at_before * word, all, NO_SITE,
-                                   call->err));
-    TRY(parts_store_get(c->store, carry_at(d, c, d->part.number, d->part.c), c->now, bytes,
-                        call->err));
+    TRY(!d->part.first || dev_fill(call->dev, call->scratch, d->at_before * word, all, NO_SITE, call->err));
+    TRY(parts_store_get(c->store, carry_at(d, c, d->part.number, d->part.c), c->now, bytes, call->err));
     TRY(dev_write(call->dev, call->scratch, d->at_behind * word, c->now, bytes, call->err));
     return find_sites(d) && find_nearest(d) && find_carry(d, true, at_before(d));
 }

@@ -63,7 +63,7 @@ typedef struct Maxima {
     PrimCall call; /* about a part and what is around it, or all of the image */
     DevProgram *program;
     PropagateRules rules;
-    size_t first;  /* pixel of the image's memory */
+    size_t first; /* pixel of the image's memory */
     size_t uneven, flags;
     DevMem *marks;
     char defines[80];
@@ -74,9 +74,13 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
 {
     const PrimCall *call = &m->call;
     size_t rows = (size_t)call->planes * (size_t)call->h;
-    DevArg args[17] = {dev_int(call->w),           dev_int(call->h), dev_int(call->d),
-                       dev_uint(rows),             dev_int(call->out[0].pitch),
-                       dev_int(call->in[0].h),     dev_int(call->in[0].pitch),
+    DevArg args[17] = {dev_int(call->w),
+                       dev_int(call->h),
+                       dev_int(call->d),
+                       dev_uint(rows),
+                       dev_int(call->out[0].pitch),
+                       dev_int(call->in[0].h),
+                       dev_int(call->in[0].pitch),
                        dev_ulong(m->first)};
     for (int i = 0; i < n_more; i++) {
         args[8 + i] = more[i];
@@ -92,8 +96,7 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
 static bool build(Maxima *m)
 {
     TRY(visit_check_count(&m->call));
-    return propagate_program(&m->call, m->rules.defines, m->rules.text, m->rules.connectivity,
-                             &m->program);
+    return propagate_program(&m->call, m->rules.defines, m->rules.text, m->rules.connectivity, &m->program);
 }
 
 /* States: no candidates, candidates, and candidates beside a pixel as high that is none. */
@@ -119,8 +122,7 @@ static bool find_candidates(const Maxima *m)
 
 static bool finish(const Maxima *m)
 {
-    const DevArg end[] = {dev_ulong(m->uneven), dev_mem(m->call.scratch),
-                          dev_mem(m->call.out[0].mem)};
+    const DevArg end[] = {dev_ulong(m->uneven), dev_mem(m->call.scratch), dev_mem(m->call.out[0].mem)};
     return launch(m, "local_maxima_end", end, 3);
 }
 
@@ -155,8 +157,7 @@ static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
               dev_slice(call->dev, call->scratch, l->marks, bytes, &m->marks, call->err) &&
               dev_slice(call->dev, call->scratch, l->states, bytes, &states, call->err);
     m->call.out[0].mem = states;
-    ok = ok && build(m) && find_candidates(m) &&
-         propagate_parts_keep(call, &m->call, lead, NULL);
+    ok = ok && build(m) && find_candidates(m) && propagate_parts_keep(call, &m->call, lead, NULL);
     dev_free(call->dev, states);
     dev_free(call->dev, m->marks);
     return ok && (!call->part.last || propagate_parts_settle(call, &m->rules, NULL, l->rise));
@@ -165,18 +166,15 @@ static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
 static bool run(PrimCall *call)
 {
     assert(elem_size(call->out[0].elem) == 1);
-    Maxima m = {.call = *call,
-                .rules = {.text = kernel_text_local_maxima, .connectivity = (int)call->arg[0]}};
-    snprintf(m.defines, sizeof m.defines, "#define LOCAL_MAXIMA_PIXEL %s\n",
-             elem_cl_name(call->in[0].elem));
+    Maxima m = {.call = *call, .rules = {.text = kernel_text_local_maxima, .connectivity = (int)call->arg[0]}};
+    snprintf(m.defines, sizeof m.defines, "#define LOCAL_MAXIMA_PIXEL %s\n", elem_cl_name(call->in[0].elem));
     m.rules.defines = m.defines;
     if (!call->part.cut) {
         return run_whole(&m);
     }
     Layout l = layout_of(call);
     m.uneven = l.uneven + (size_t)call->part.c;
-    return call->part.pass == 0 ? first_pass(&m, call, &l)
-                                : build(&m) && propagate_parts_give(call) && finish(&m);
+    return call->part.pass == 0 ? first_pass(&m, call, &l) : build(&m) && propagate_parts_give(call) && finish(&m);
 }
 
 static int passes(const PrimCall *call)

@@ -45,8 +45,8 @@ PropagateTiles propagate_tiles(const PrimCall *call)
     return visit_is_cpu(call) ? cpu_tiles(call) : gpu_tiles(call);
 }
 
-bool propagate_program(const PrimCall *call, const char *defines, const char *text,
-                       int connectivity, DevProgram **program)
+bool propagate_program(const PrimCall *call, const char *defines, const char *text, int connectivity,
+                       DevProgram **program)
 {
     PropagateTiles t = propagate_tiles(call);
     char own[400];
@@ -76,20 +76,13 @@ static bool launch_colour(const Rising *r, unsigned colour, size_t report)
     const PropagateTiles *t = &r->t;
     size_t nx = (t->across + 1 - (colour & 1)) / 2, ny = (t->down + 1 - (colour >> 1 & 1)) / 2;
     size_t nz = (t->deep + 1 - (colour >> 2)) / 2, channels = (size_t)(call->planes / call->d);
-    const DevArg args[] = {dev_int(call->w),
-                           dev_int(call->h),
-                           dev_int(call->d),
-                           dev_int(call->out[0].pitch),
-                           dev_int(r->image->pitch),
-                           dev_uint(t->across),
-                           dev_uint(t->down),
-                           dev_uint(t->deep),
-                           dev_uint(colour),
-                           dev_int(r->how),
-                           dev_mem(call->out[0].mem),
-                           dev_mem(r->image->mem),
-                           dev_ulong(r->flags),
-                           dev_ulong(report),
+    const DevArg args[] = {dev_int(call->w),          dev_int(call->h),
+                           dev_int(call->d),          dev_int(call->out[0].pitch),
+                           dev_int(r->image->pitch),  dev_uint(t->across),
+                           dev_uint(t->down),         dev_uint(t->deep),
+                           dev_uint(colour),          dev_int(r->how),
+                           dev_mem(call->out[0].mem), dev_mem(r->image->mem),
+                           dev_ulong(r->flags),       dev_ulong(report),
                            dev_mem(call->scratch)};
     size_t pixels = (size_t)t->x * (size_t)t->y * (size_t)t->z;
     return visit_launch(call, &(VisitLaunch){.program = r->program,
@@ -123,8 +116,7 @@ bool propagate_flag_all(const PrimCall *call, size_t at, bool flag)
     return dev_fill(call->dev, call->scratch, at * word, n * word, flag, call->err);
 }
 
-bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, int how,
-                   size_t at)
+bool propagate_run(const PrimCall *call, DevProgram *program, const PrimImage *image, int how, size_t at)
 {
     Rising r = {call, program, image, how, propagate_tiles(call), at, 0};
     r.reports = at + r.t.all;

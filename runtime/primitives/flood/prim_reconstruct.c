@@ -17,8 +17,7 @@ extern const char kernel_text_reconstruct[];
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return call->part.cut ? propagate_parts_bytes(call, &call->in[1])
-                          : propagate_words(call) * sizeof(uint32_t);
+    return call->part.cut ? propagate_parts_bytes(call, &call->in[1]) : propagate_words(call) * sizeof(uint32_t);
 }
 
 typedef struct Reconstruction {
@@ -39,12 +38,17 @@ static bool launch(const Reconstruction *r, const char *kernel, bool start)
     const PrimCall *call = r->call;
     const PrimImage *seed = &call->in[0], *mask = &call->in[1], *out = &call->out[0];
     size_t rows = (size_t)call->planes * (size_t)call->h;
-    const DevArg args[] = {dev_int(call->w),        dev_uint(rows),
-                           dev_int(out->pitch),     dev_int(r->rules.how),
-                           dev_mem(out->mem),       dev_int(seed->pitch),
-                           dev_int(mask->pitch),    dev_ulong(first_pixel(seed)),
+    const DevArg args[] = {dev_int(call->w),
+                           dev_uint(rows),
+                           dev_int(out->pitch),
+                           dev_int(r->rules.how),
+                           dev_mem(out->mem),
+                           dev_int(seed->pitch),
+                           dev_int(mask->pitch),
+                           dev_ulong(first_pixel(seed)),
                            dev_ulong(first_pixel(mask)),
-                           dev_mem(seed->mem),      dev_mem(mask->mem)};
+                           dev_mem(seed->mem),
+                           dev_mem(mask->mem)};
     return lanes_launch(call, &(LanesLaunch){.program = r->program,
                                              .kernel = kernel,
                                              .columns = (size_t)call->w,
@@ -76,8 +80,7 @@ static bool run(PrimCall *call)
                         .rules = {.text = kernel_text_reconstruct,
                                   .connectivity = (int)call->arg[0],
                                   .how = call->arg[1] != 0}};
-    snprintf(r.defines, sizeof r.defines,
-             "#define RECONSTRUCT_SEED %s\n#define PROPAGATE_IMAGE %s\n",
+    snprintf(r.defines, sizeof r.defines, "#define RECONSTRUCT_SEED %s\n#define PROPAGATE_IMAGE %s\n",
              elem_cl_name(call->in[0].elem), elem_cl_name(call->in[1].elem));
     r.rules.defines = r.defines;
     TRY(visit_check_count(call));
@@ -85,9 +88,7 @@ static bool run(PrimCall *call)
     if (!call->part.cut) {
         return run_whole(&r);
     }
-    return call->part.pass == 0
-               ? first_pass(&r)
-               : propagate_parts_give(call) && launch(&r, "reconstruct_end", false);
+    return call->part.pass == 0 ? first_pass(&r) : propagate_parts_give(call) && launch(&r, "reconstruct_end", false);
 }
 
 static int passes(const PrimCall *call)

@@ -14,8 +14,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static bool store_plane(const WatershedQueue *q, HostPlane *plane, size_t z, size_t top,
-                        size_t from, uint32_t *largest)
+static bool store_plane(const WatershedQueue *q, HostPlane *plane, size_t z, size_t top, size_t from, uint32_t *largest)
 {
     const PrimCall *call = q->call;
     size_t w = (size_t)call->w;
@@ -136,8 +135,7 @@ static bool run_queue(const PrimCall *call)
     WatershedQueue q;
     HostPlane plane = {0};
     TRY(watershed_queue_open(&q, call));
-    bool ok = host_plane_open(&plane, call) &&
-              (call->part.cut ? run_part(&q, &plane) : run_whole(&q, &plane));
+    bool ok = host_plane_open(&plane, call) && (call->part.cut ? run_part(&q, &plane) : run_whole(&q, &plane));
     host_plane_close(&plane);
     watershed_queue_close(&q);
     return ok;

@@ -39,7 +39,7 @@ typedef struct Rising {
     Kept values, image;
     Piece *pieces; /* by part, then channel */
     int n_pieces;
-    size_t chunk;    /* bytes of each of these */
+    size_t chunk; /* bytes of each of these */
     char *rows[2];
 } Rising;
 
@@ -163,8 +163,7 @@ typedef struct Layers {
 
 /* Some of the rows from number `from` on, which are as far from each other in the memory; comparing, *differ is
  * set where the host has others. */
-static bool move_chunk(const PrimCall *call, const Layers *layers, uint64_t from, size_t n, Way way,
-                       bool *differ)
+static bool move_chunk(const PrimCall *call, const Layers *layers, uint64_t from, size_t n, Way way, bool *differ)
 {
     const Rising *r = *call->state;
     size_t size = layers->kept->size, line = (size_t)call->w * size, pitch = layers->pitch * size;
@@ -176,8 +175,7 @@ static bool move_chunk(const PrimCall *call, const Layers *layers, uint64_t from
         TRY(parts_store_get(store, there, r->rows[0], bytes, call->err));
     }
     if (way == TO_DEVICE) {
-        return dev_write_rows(call->dev, layers->mem, at * pitch, apart * pitch, r->rows[0], line, line, n,
-                              call->err);
+        return dev_write_rows(call->dev, layers->mem, at * pitch, apart * pitch, r->rows[0], line, line, n, call->err);
     }
     TRY(dev_read_rows(call->dev, layers->mem, at * pitch, apart * pitch, r->rows[1], line, line, n, call->err));
     if (way == COMPARE) {
@@ -234,12 +232,10 @@ static bool open_rising(const PrimCall *call, const PrimImage *image)
         TRY(dev_host_alloc(call->dev, r->chunk, &rows, call->err));
         r->rows[i] = rows;
     }
-    return open_kept(call, size, &r->values) &&
-           (image == NULL || open_kept(call, other, &r->image));
+    return open_kept(call, size, &r->values) && (image == NULL || open_kept(call, other, &r->image));
 }
 
-bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lead,
-                          const PrimImage *image)
+bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lead, const PrimImage *image)
 {
     const PrimPart *part = &call->part;
     TRY(!part->first || open_rising(call, image));
@@ -399,8 +395,8 @@ static bool flag_tiles(const Slab *slab, const Piece *piece)
            ((piece->rising & RISING_LAST) == 0 || flag_layer(slab, slab->lead + piece->n - 1));
 }
 
-static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const PrimImage *image,
-                        Slab *slab, int number)
+static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const PrimImage *image, Slab *slab,
+                        int number)
 {
     const Rising *r = *call->state;
     Piece *piece = &r->pieces[number];
@@ -413,8 +409,7 @@ static bool raise_piece(const PrimCall *call, const PropagateRules *rules, const
     return look_beside(call, slab, number) && save_piece(call, slab, piece);
 }
 
-bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules,
-                            const PrimImage *image, size_t at)
+bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules, const PrimImage *image, size_t at)
 {
     const Rising *r = *call->state;
     Slab slab;

@@ -26,8 +26,7 @@ PrimCall propagate_parts_slab(const PrimCall *call, int around, size_t *lead);
 PrimCall propagate_parts_longest(const PrimCall *call, int around);
 
 /* Takes the part's values, which begin at row `lead` of the slab's output, and its rows of the image. */
-bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lead,
-                          const PrimImage *image);
+bool propagate_parts_keep(const PrimCall *call, const PrimCall *slab, size_t lead, const PrimImage *image);
 
 /* What rises, as for propagate_program. */
 typedef struct PropagateRules {
@@ -35,8 +34,7 @@ typedef struct PropagateRules {
     int connectivity, how;
 } PropagateRules;
 /* Lets all parts rise until stable; `at`: where in the scratch its bytes begin. */
-bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules,
-                            const PrimImage *image, size_t at);
+bool propagate_parts_settle(const PrimCall *call, const PropagateRules *rules, const PrimImage *image, size_t at);
 
 /* The part's values, into the call's output. */
 bool propagate_parts_give(const PrimCall *call);

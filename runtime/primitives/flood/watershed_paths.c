@@ -45,8 +45,7 @@
 #include <stdlib.h>
 
 enum {
-    FIRST_ROUNDS =
-        4, /* before the host looks whether there was anything to do in the last of them */
+    FIRST_ROUNDS = 4, /* before the host looks whether there was anything to do in the last of them */
     MOST_ROUNDS = 32,
     LONGEST = 4096, /* rounds after which ways are too long */
     EACH = 4,       /* WATERSHED_EACH */
@@ -90,9 +89,8 @@ static bool fits(const PrimCall *call)
     Elem markers = call->in[1].elem;
     size_t most = call->arg[WATERSHED_RASTER] != 0 ? UINT32_MAX : INT32_MAX;
     bool masked = call->in[2].elem == ELEM_BOOL || call->in[2].w == 0;
-    return !call->part.cut && call->arg[WATERSHED_LINE] == 0 && call->in[0].elem == ELEM_F32 &&
-           masked && (markers == ELEM_U8 || markers == ELEM_U16 || markers == ELEM_U32) &&
-           paths_of(call).numbers < most;
+    return !call->part.cut && call->arg[WATERSHED_LINE] == 0 && call->in[0].elem == ELEM_F32 && masked &&
+           (markers == ELEM_U8 || markers == ELEM_U16 || markers == ELEM_U32) && paths_of(call).numbers < most;
 }
 
 size_t watershed_paths_scratch(const PrimCall *call)
@@ -137,8 +135,7 @@ static bool over_pixels(const Paths *p, const char *kernel, const DevArg *more, 
 }
 
 /* As kernels take them. */
-#define MARKERS(call)                                                                              \
-    dev_int((call)->in[1].pitch), dev_int(elem_size((call)->in[1].elem)), dev_mem((call)->in[1].mem)
+#define MARKERS(call) dev_int((call)->in[1].pitch), dev_int(elem_size((call)->in[1].elem)), dev_mem((call)->in[1].mem)
 
 static bool start(const Paths *p)
 {
@@ -190,8 +187,8 @@ static bool settle(const Paths *p, int round, size_t report)
 static bool link_up(const Paths *p, int round, size_t report)
 {
     const PrimCall *call = p->call;
-    const DevArg more[] = {dev_mem(call->in[0].mem), dev_mem(call->scratch),
-                           dev_mem(call->out[0].mem), dev_mem(call->scratch), dev_ulong(report)};
+    const DevArg more[] = {dev_mem(call->in[0].mem), dev_mem(call->scratch), dev_mem(call->out[0].mem),
+                           dev_mem(call->scratch), dev_ulong(report)};
     (void)round;
     return over_pixels(p, "watershed_link", more, 5);
 }
@@ -208,8 +205,7 @@ static bool repeat(const Paths *p, Round *round, bool *done)
             TRY(round(p, all + i, p->reports + (size_t)i));
         }
         uint32_t report = 0;
-        TRY(dev_read(call->dev, call->scratch, (p->reports + (size_t)n - 1) * word, &report, word,
-                     call->err));
+        TRY(dev_read(call->dev, call->scratch, (p->reports + (size_t)n - 1) * word, &report, word, call->err));
         *done = report == 0;
         all += n;
     }
@@ -239,16 +235,15 @@ static bool put_turns(const Paths *p, const uint32_t *numbers, size_t n, size_t 
     const size_t word = sizeof *numbers, room = 2 * p->tiles;
     for (size_t from = 0; from < n; from += room) {
         size_t some = n - from < room ? n - from : room;
-        const DevArg args[] = {dev_mem(call->scratch), dev_mem(call->scratch),
-                               dev_ulong(p->flags[0]), dev_uint(some), dev_uint(first + from)};
+        const DevArg args[] = {dev_mem(call->scratch), dev_mem(call->scratch), dev_ulong(p->flags[0]), dev_uint(some),
+                               dev_uint(first + from)};
         const VisitLaunch launch = {.program = p->program,
                                     .kernel = "watershed_turns",
                                     .groups = lanes_divided_up(some, TURNS_GROUP),
                                     .group = TURNS_GROUP,
                                     .args = args,
                                     .n_args = 5};
-        TRY(dev_write(call->dev, call->scratch, p->flags[0] * word, numbers + from, some * word,
-                      call->err) &&
+        TRY(dev_write(call->dev, call->scratch, p->flags[0] * word, numbers + from, some * word, call->err) &&
             visit_launch(call, &launch));
     }
     return true;
@@ -288,8 +283,8 @@ static bool take_turns(const Paths *p, uint32_t highest)
     HostPlane plane = {0};
     TRY(watershed_queue_open(&q, call));
     q.at = watershed_queue_cells(&q);
-    bool ok = (q.at != NULL || host_no_memory(call)) && host_plane_open(&plane, call) &&
-              ask_queue(p, &q, &plane, highest);
+    bool ok =
+        (q.at != NULL || host_no_memory(call)) && host_plane_open(&plane, call) && ask_queue(p, &q, &plane, highest);
     free(q.at);
     host_plane_close(&plane);
     watershed_queue_close(&q);
@@ -310,8 +305,7 @@ static bool label(const Paths *p)
 {
     const PrimCall *call = p->call;
     const size_t word = sizeof(uint32_t);
-    const DevArg more[] = {MARKERS(call), dev_mem(call->out[0].mem), dev_mem(call->scratch),
-                           dev_ulong(p->most)};
+    const DevArg more[] = {MARKERS(call), dev_mem(call->out[0].mem), dev_mem(call->scratch), dev_ulong(p->most)};
     uint32_t largest = 0;
     TRY(dev_fill(call->dev, call->scratch, p->most * word, word, 0, call->err));
     TRY(over_pixels(p, "watershed_label", more, 6));

@@ -171,8 +171,7 @@ bool watershed_queue_turns(WatershedQueue *q, uint32_t highest)
     TRY(push_markers(q));
     free(q->turns);
     q->turns = malloc((q->n + 1) * sizeof *q->turns);
-    return (q->turns != NULL || host_no_memory(q->call)) &&
-           flood_until(q, (uint64_t)highest << 32 | q->marked);
+    return (q->turns != NULL || host_no_memory(q->call)) && flood_until(q, (uint64_t)highest << 32 | q->marked);
 }
 
 /* ---- volumes --------------------------------------------------------------------------- */
@@ -183,8 +182,7 @@ static void list_offsets(WatershedQueue *q, int connectivity, bool space)
         for (int k = 0; k < 27; k++) {
             int x = k % 3 - 1, y = k / 3 % 3 - 1, z = k / 9 - 1;
             if (x * x + y * y + z * z == far && (space || z == 0)) {
-                q->offsets[q->n_offsets++] =
-                    ((int64_t)z * (int64_t)q->tall + y) * (int64_t)q->wide + x;
+                q->offsets[q->n_offsets++] = ((int64_t)z * (int64_t)q->tall + y) * (int64_t)q->wide + x;
             }
         }
     }

@@ -75,12 +75,10 @@ bool id_tree_open(PrimCall *call, IdTree *tree)
     bool ok = dev_slice(call->dev, call->scratch, 0, sizeof(double), &tree->total, call->err);
     for (int i = 0; ok && i <= tree->level; i++) {
         tree->words[i] = words_of(call, i);
-        ok = dev_slice(call->dev, call->scratch, begin_of(call, i), bytes_of(tree->words[i]),
-                       &tree->at[i], call->err);
+        ok = dev_slice(call->dev, call->scratch, begin_of(call, i), bytes_of(tree->words[i]), &tree->at[i], call->err);
     }
     if (ok && call->part.first && call->part.pass < ID_TREE_LEVELS) {
-        ok = dev_fill(call->dev, tree->at[tree->level], 0,
-                      tree->words[tree->level] * sizeof(uint32_t), 0, call->err);
+        ok = dev_fill(call->dev, tree->at[tree->level], 0, tree->words[tree->level] * sizeof(uint32_t), 0, call->err);
     }
     if (!ok) {
         id_tree_close(call, tree);
@@ -115,8 +113,7 @@ static size_t counters(const PrimCall *call)
 bool id_bits_program(const PrimCall *call, DevProgram **program)
 {
     char defines[80];
-    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP SCAN_GROUP\n",
-             counters(call));
+    snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define COMPACT_GROUP SCAN_GROUP\n", counters(call));
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, NULL};
     return visit_bare_program(call, defines, texts, program);
 }
@@ -133,8 +130,8 @@ bool id_bits_count(const PrimCall *call, DevMem *bits, size_t words, DevMem *val
                                           .group = group,
                                           .args = count,
                                           .n_args = 2}));
-    const DevArg scan[] = {dev_mem(bits), dev_ulong(words + words / 2), dev_uint(blocks),
-                           dev_mem(values), dev_int(slot)};
+    const DevArg scan[] = {dev_mem(bits), dev_ulong(words + words / 2), dev_uint(blocks), dev_mem(values),
+                           dev_int(slot)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "scan_sums",
                                              .groups = 1,

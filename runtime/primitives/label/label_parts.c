@@ -41,7 +41,7 @@ typedef struct LabelParts {
     uint32_t *parent; /* by id less 1; after the first pass, the final numbers */
     uint32_t *plane;  /* by id less 1: where it begins; NULL: ids are in raster order */
     size_t n, room;
-    int planes;       /* of a channel */
+    int planes; /* of a channel */
     Piece *pieces;
     int n_pieces, room_pieces, at; /* at: the next one in the second pass */
     Edge *last, first;             /* last: of each channel */
@@ -109,13 +109,11 @@ static bool read_rows(const PrimCall *call, const PrimImage *image, size_t row, 
     size_t size = elem_size(image->elem), bytes = (size_t)call->w * size;
     size_t pitch = (size_t)image->pitch * size, apart = call->part.across ? (size_t)call->h * pitch : pitch;
     row += image->before;
-    return dev_read_rows(call->dev, image->mem, row * pitch, apart, to, bytes, bytes, edge_rows(call),
-                         call->err);
+    return dev_read_rows(call->dev, image->mem, row * pitch, apart, to, bytes, bytes, edge_rows(call), call->err);
 }
 
 /* Reads the edge at the part's beginning or end; `begin`: provisional ids before those of the part. */
-static bool read_edge(const PrimCall *call, const PrimImage *values, bool end, uint32_t begin,
-                      Edge *edge)
+static bool read_edge(const PrimCall *call, const PrimImage *values, bool end, uint32_t begin, Edge *edge)
 {
     size_t pixels = (size_t)call->w * edge_rows(call), rows = (size_t)call->h * (size_t)call->planes;
     size_t row = !end ? 0 : call->part.across ? (size_t)call->h - 1 : rows - edge_rows(call);
@@ -156,13 +154,11 @@ static void unite(LabelParts *p, uint32_t a, uint32_t b)
 static bool touch(const PrimImage *values, const Edge *a, size_t at_a, const Edge *b, size_t at_b)
 {
     return a->ids[at_a] != 0 && b->ids[at_b] != 0 &&
-           (values == NULL || convert_get(values->elem, a->values, at_a) ==
-                                  convert_get(values->elem, b->values, at_b));
+           (values == NULL || convert_get(values->elem, a->values, at_a) == convert_get(values->elem, b->values, at_b));
 }
 
 /* Unites the objects at pixel (x, y) of an edge with those behind it in the edge before. */
-static void unite_pixel(const PrimCall *call, const PrimImage *values, const Edge *before, int x,
-                        int y)
+static void unite_pixel(const PrimCall *call, const PrimImage *values, const Edge *before, int x, int y)
 {
     LabelParts *p = *call->state;
     int w = call->w, h = (int)edge_rows(call), reach = (int)call->arg[0] - 1;
@@ -171,8 +167,7 @@ static void unite_pixel(const PrimCall *call, const PrimImage *values, const Edg
         for (int dx = -1; dx <= 1; dx++) {
             bool inside = x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < h;
             size_t there = (size_t)(y + dy) * (size_t)w + (size_t)(x + dx);
-            if (inside && dx * dx + dy * dy <= reach &&
-                touch(values, &p->first, at, before, there)) {
+            if (inside && dx * dx + dy * dy <= reach && touch(values, &p->first, at, before, there)) {
                 unite(p, p->first.ids[at] - 1, before->ids[there] - 1);
             }
         }
@@ -235,9 +230,9 @@ static bool find_largest(const PrimCall *call, uint32_t *largest)
     DevProgram *program = NULL;
     TRY(map_program(call, &program));
     TRY(dev_fill(call->dev, call->scratch, 0, bytes, 0, call->err));
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(call->d),
-                           dev_int(call->out[0].pitch), dev_mem(call->out[0].mem),
-                           dev_mem(call->scratch)};
+    const DevArg args[] = {dev_int(call->w),          dev_int(call->h),
+                           dev_uint(call->d),         dev_int(call->out[0].pitch),
+                           dev_mem(call->out[0].mem), dev_mem(call->scratch)};
     return lanes_launch(call, &(LanesLaunch){.program = program,
                                              .kernel = "label_largest",
                                              .columns = (size_t)call->w,
@@ -266,13 +261,11 @@ static bool add_piece(const PrimCall *call)
 {
     LabelParts *p = *call->state;
     double count = 0;
-    TRY(dev_read(call->dev, call->values, (size_t)call->value * sizeof count, &count, sizeof count,
-                 call->err));
+    TRY(dev_read(call->dev, call->values, (size_t)call->value * sizeof count, &count, sizeof count, call->err));
     size_t more = (size_t)count;
     if (p->n + more > UINT32_MAX) {
-        return err_set(call->err, CODE_MEMORY,
-                       "%s: the parts of the image have more than %u objects together", call->name,
-                       UINT32_MAX);
+        return err_set(call->err, CODE_MEMORY, "%s: the parts of the image have more than %u objects together",
+                       call->name, UINT32_MAX);
     }
     TRY(grow(call, p, more));
     p->pieces[p->n_pieces++] = (Piece){call->part.c, (uint32_t)p->n, (uint32_t)more, 0};
@@ -333,11 +326,11 @@ static bool renumber(PrimCall *call)
     assert(p->at <= p->n_pieces && piece->channel == call->part.c);
     DevProgram *program = NULL;
     TRY(map_program(call, &program));
-    TRY(piece->n == 0 || dev_write(call->dev, call->scratch, 0, p->parent + piece->begin,
-                                   piece->n * sizeof *p->parent, call->err));
+    TRY(piece->n == 0 ||
+        dev_write(call->dev, call->scratch, 0, p->parent + piece->begin, piece->n * sizeof *p->parent, call->err));
     size_t rows = (size_t)call->h * (size_t)call->planes;
-    const DevArg args[] = {dev_int(call->w), dev_uint(rows), dev_int(call->out[0].pitch),
-                           dev_mem(call->scratch), dev_mem(call->out[0].mem)};
+    const DevArg args[] = {dev_int(call->w), dev_uint(rows), dev_int(call->out[0].pitch), dev_mem(call->scratch),
+                           dev_mem(call->out[0].mem)};
     return lanes_launch(call, &(LanesLaunch){.program = program,
                                              .kernel = "label_map",
                                              .columns = (size_t)call->w,

@@ -43,7 +43,7 @@ extern const char kernel_text_scan[], kernel_text_compact[], kernel_text_colours
 typedef struct Colours {
     PrimCall *call;
     DevProgram *reads, *counts; /* with the reader, and without */
-    IdTree *tree; /* NULL: there is none */
+    IdTree *tree;               /* NULL: there is none */
     Numbers numbers;
     int planes;               /* of labels */
     size_t few, many, second; /* words of the first bitmap in round 0, in round 2, and of the second */
@@ -98,8 +98,7 @@ static Colours layout(const PrimCall *call)
         c.rest = LABEL_BITS - digits;
         c.second = words_of((size_t)1 << digits);
         c.many = words_of((size_t)1 << (places + c.rest));
-        size_t columns = (size_t)c.planes * divided_up((size_t)call->h, COLUMN_ROWS) *
-                         (size_t)call->out[0].pitch;
+        size_t columns = (size_t)c.planes * divided_up((size_t)call->h, COLUMN_ROWS) * (size_t)call->out[0].pitch;
         bool fit = room_of(c.few) + RUNS_WORDS * columns <= room_of(c.many) + room_of(c.second);
         c.runs = fit ? RUNS_WORDS * columns : 0;
     }
@@ -130,8 +129,7 @@ static bool reads_program(const PrimCall *call, DevProgram **program)
 {
     char defines[100];
     snprintf(defines, sizeof defines, "#define COLOURS_DENSE %d\n#define COLOURS_RUNS %d\n%s",
-             (Numbers)call->arg[0] == DENSE, layout(call).runs > 0,
-             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
+             (Numbers)call->arg[0] == DENSE, layout(call).runs > 0, has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_compact, kernel_text_colours, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -144,8 +142,7 @@ static bool counts_program(const PrimCall *call, DevProgram **program)
              counting_group(call));
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
     *program = NULL;
-    return (Numbers)call->arg[0] == DENSE || has_tree(call) ||
-           visit_bare_program(call, defines, texts, program);
+    return (Numbers)call->arg[0] == DENSE || has_tree(call) || visit_bare_program(call, defines, texts, program);
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
@@ -156,15 +153,17 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 /* ---- launches -------------------------------------------------------------------------- */
 
 /* Launches a kernel that reads the labels, with `more` behind the arguments that all have. */
-static bool read_labels(const Colours *c, const char *kernel, size_t groups, int lanes, int round,
-                        const DevArg *more, int n_more)
+static bool read_labels(const Colours *c, const char *kernel, size_t groups, int lanes, int round, const DevArg *more,
+                        int n_more)
 {
     const PrimCall *call = c->call;
-    DevArg args[16 + ID_TREE_ARGS] = {dev_int(call->w),       dev_int(call->h),      dev_int(c->planes),
-                       dev_int(call->out[0].pitch), dev_int(lanes),   dev_int(c->rest),
-                       dev_int(round),         dev_mem(c->about),     dev_mem(c->at_first),
-                       dev_uint(c->few),       dev_uint(c->many),     dev_mem(c->at_second),
-                       dev_uint(c->second),    dev_mem(c->at_runs)};
+    DevArg args[16 + ID_TREE_ARGS] = {dev_int(call->w),     dev_int(call->h),
+                                      dev_int(c->planes),   dev_int(call->out[0].pitch),
+                                      dev_int(lanes),       dev_int(c->rest),
+                                      dev_int(round),       dev_mem(c->about),
+                                      dev_mem(c->at_first), dev_uint(c->few),
+                                      dev_uint(c->many),    dev_mem(c->at_second),
+                                      dev_uint(c->second),  dev_mem(c->at_runs)};
     for (int i = 0; i < n_more; i++) {
         args[14 + i] = more[i];
     }
@@ -189,8 +188,8 @@ static bool mark(const Colours *c, int round)
     size_t strips = (size_t)c->planes * divided_up((size_t)call->h, COLUMN_ROWS);
     size_t groups = across * divided_up(strips, (size_t)(ITEMS >> lanes));
     const DevArg more[] = {dev_uint(groups)};
-    return read_labels(c, "colours_mark", round == 0 || groups < FEW_GROUPS ? groups : FEW_GROUPS, lanes,
-                       round, more, 1);
+    return read_labels(c, "colours_mark", round == 0 || groups < FEW_GROUPS ? groups : FEW_GROUPS, lanes, round, more,
+                       1);
 }
 
 static bool clear(const Colours *c)
@@ -208,9 +207,8 @@ static bool clear(const Colours *c)
 static bool rank(const Colours *c, int round, DevMem *bitmap, size_t words)
 {
     size_t blocks = divided_up(words, BLOCK_WORDS);
-    const DevArg args[] = {dev_mem(c->about),    dev_int(round),       dev_mem(bitmap),
-                           dev_uint(words),      dev_mem(c->at_first), dev_uint(c->many),
-                           dev_mem(c->at_second), dev_uint(c->second)};
+    const DevArg args[] = {dev_mem(c->about),    dev_int(round),    dev_mem(bitmap),       dev_uint(words),
+                           dev_mem(c->at_first), dev_uint(c->many), dev_mem(c->at_second), dev_uint(c->second)};
     return visit_launch(c->call, &(VisitLaunch){.program = c->counts,
                                                 .kernel = "colours_rank",
                                                 .groups = blocks < FEW_GROUPS ? blocks : FEW_GROUPS,
@@ -225,8 +223,8 @@ static bool mark_part(const Colours *c)
     TRY(!part.first || clear(c));
     TRY(part.c > 0 || mark(c, 0)); /* a part's channels have the same labels */
     TRY(!part.last || rank(c, 0, c->at_first, c->few));
-    return c->second == 0 || (mark(c, 1) && rank(c, 1, c->at_second, c->second) && mark(c, 2) &&
-                              rank(c, 2, c->at_first, c->many));
+    return c->second == 0 ||
+           (mark(c, 1) && rank(c, 1, c->at_second, c->second) && mark(c, 2) && rank(c, 2, c->at_first, c->many));
 }
 
 static bool write(const Colours *c)
@@ -276,8 +274,8 @@ static bool slice(const Colours *c, size_t from, size_t words, DevMem **part)
 {
     const PrimCall *call = c->call;
     *part = c->about;
-    return words == 0 || dev_slice(call->dev, call->scratch, from * sizeof(uint32_t),
-                                   words * sizeof(uint32_t), part, call->err);
+    return words == 0 ||
+           dev_slice(call->dev, call->scratch, from * sizeof(uint32_t), words * sizeof(uint32_t), part, call->err);
 }
 
 static bool run(PrimCall *call)
@@ -291,8 +289,8 @@ static bool run(PrimCall *call)
     size_t first = room_of(c.many), second = room_of(c.second), few = room_of(c.few);
     c.at_first = c.at_second = c.at_runs = c.about = NULL;
     bool ok = slice(&c, 0, HEADER, &c.about) && slice(&c, HEADER, first, &c.at_first) &&
-              slice(&c, HEADER + first, second, &c.at_second) &&
-              slice(&c, HEADER + few, c.runs, &c.at_runs) && run_pass(&c);
+              slice(&c, HEADER + first, second, &c.at_second) && slice(&c, HEADER + few, c.runs, &c.at_runs) &&
+              run_pass(&c);
     DevMem *const slices[] = {c.at_runs, c.at_second, c.at_first};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(call->dev, slices[i] != c.about ? slices[i] : NULL);

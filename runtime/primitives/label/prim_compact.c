@@ -97,7 +97,7 @@ static size_t scratch_bytes(const PrimCall *call)
 typedef struct Compact {
     PrimCall *call;
     DevProgram *program; /* with the reader */
-    DevMem *bits; /* scratch, or of a level of the tree */
+    DevMem *bits;        /* scratch, or of a level of the tree */
     size_t words;
     IdTree *tree; /* NULL: there is none */
 } Compact;
@@ -140,8 +140,7 @@ static bool mark(const Compact *c, int rest, int round)
 {
     const PrimCall *call = c->call;
     PrimPart part = prim_part(call);
-    TRY(!part.first ||
-        dev_fill(call->dev, call->scratch, 0, c->words * sizeof(uint32_t), 0, call->err));
+    TRY(!part.first || dev_fill(call->dev, call->scratch, 0, c->words * sizeof(uint32_t), 0, call->err));
     TRY(walk(c, "compact_mark", rest, round));
     return !part.last || rank_keys(c, rest == 0);
 }

@@ -11,7 +11,8 @@ static bool run(PrimCall *call)
 {
     static const uint32_t none = 0;
     size_t n = call->ids != NULL ? call->n_ids + 1 : 1;
-    return dev_write(call->dev, call->out[0].mem, 0, call->ids != NULL ? call->ids : &none, n * sizeof *call->ids, call->err);
+    return dev_write(call->dev, call->out[0].mem, 0, call->ids != NULL ? call->ids : &none, n * sizeof *call->ids,
+                     call->err);
 }
 
 const Primitive prim_ids = {.name = "ids", .scratch_bytes = scratch_bytes, .run = run};

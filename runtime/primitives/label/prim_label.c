@@ -32,8 +32,8 @@ enum {
     GPU_SCAN = 256
 };
 
-extern const char kernel_text_scan[], kernel_text_label_nodes[], kernel_text_label_tiles[],
-    kernel_text_label[], kernel_text_label_equal[];
+extern const char kernel_text_scan[], kernel_text_label_nodes[], kernel_text_label_tiles[], kernel_text_label[],
+    kernel_text_label_equal[];
 
 static size_t scan_group(const PrimCall *call)
 {
@@ -46,8 +46,7 @@ static bool scan(const PrimCall *call, DevProgram *program, size_t at, size_t n)
 {
     bool wanted = call->value >= 0;
     const DevArg args[] = {dev_mem(call->scratch), dev_ulong(at), dev_uint(n),
-                           dev_mem(wanted ? call->values : call->scratch),
-                           dev_int(wanted ? call->value : -1)};
+                           dev_mem(wanted ? call->values : call->scratch), dev_int(wanted ? call->value : -1)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "scan_sums",
                                              .groups = 1,
@@ -147,8 +146,8 @@ static bool label_program(const PrimCall *call, int node_bits, int which, DevPro
              "#define SCAN_GROUP %zu\n#define LABEL_CPU %d\n#define LABEL_BALLOT %d\n"
              "#define LABEL_WIDE %d\n#define LABEL_CONNECTIVITY %d\n#define LABEL_3D %d\n"
              "#define LABEL_TILE_X %d\n#define LABEL_TILE_Y %d\n#define LABEL_TILE_Z %d\n",
-             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, connectivity(call),
-             call->d > 1, t.x, t.y, t.z);
+             scan_group(call), visit_is_cpu(call), ballot, node_bits == 64, connectivity(call), call->d > 1, t.x, t.y,
+             t.z);
     const char *const tiles[] = {kernel_text_label_nodes, kernel_text_label_tiles, NULL};
     const char *const rest[] = {kernel_text_scan, kernel_text_label_nodes, kernel_text_label, NULL};
     return which == TILES ? visit_program(call, defines, tiles, program)
@@ -156,8 +155,8 @@ static bool label_program(const PrimCall *call, int node_bits, int which, DevPro
 }
 
 /* Launches a kernel whose arguments are the image's shape and then `more`. */
-static bool label_launch(const Labelling *l, const char *kernel, size_t groups, size_t group,
-                         bool reads, const DevArg *more, int n_more)
+static bool label_launch(const Labelling *l, const char *kernel, size_t groups, size_t group, bool reads,
+                         const DevArg *more, int n_more)
 {
     const PrimCall *call = l->call;
     DevArg args[16] = {dev_int(call->w),
@@ -190,8 +189,7 @@ bool prim_label_run(PrimCall *call, int node_bits)
     TRY(label_launch(&l, "label_tiles", l.t.tiles, group, true, both, 2));
 
     const DevArg seams[] = {dev_uint(l.t.rows), dev_uint(l.t.columns), both[0], both[1]};
-    TRY(label_launch(&l, "label_seams", divided_up(l.t.rows + l.t.columns, ITEMS), ITEMS, false,
-                     seams, 4));
+    TRY(label_launch(&l, "label_seams", divided_up(l.t.rows + l.t.columns, ITEMS), ITEMS, false, seams, 4));
 
     size_t blocks = divided_up(words, BLOCK_WORDS);
     TRY(label_launch(&l, "label_rank", blocks, group, false, both, 2));
@@ -264,8 +262,8 @@ static bool equal_programs(Equal *e, int node_bits)
     TRY(node_bits == 32 || prim_needs_wide_atomics(call));
     char defines[200];
     snprintf(defines, sizeof defines,
-             "#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n#define THREE_D %d\n#define PIXEL %s\n",
-             node_bits == 64, connectivity(call), call->d > 1, elem_cl_name(call->in[0].elem));
+             "#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n#define THREE_D %d\n#define PIXEL %s\n", node_bits == 64,
+             connectivity(call), call->d > 1, elem_cl_name(call->in[0].elem));
     const char *const unites[] = {kernel_text_label_equal, NULL};
     TRY(visit_bare_program(call, defines, unites, &e->unites));
     snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define RANK_GROUP %d\n",
@@ -274,8 +272,8 @@ static bool equal_programs(Equal *e, int node_bits)
     return visit_bare_program(call, defines, numbers, &e->numbers_them);
 }
 
-static bool equal_launch(const Equal *e, DevProgram *program, const char *kernel, size_t groups,
-                         size_t group, const DevArg *args, int n_args)
+static bool equal_launch(const Equal *e, DevProgram *program, const char *kernel, size_t groups, size_t group,
+                         const DevArg *args, int n_args)
 {
     return visit_launch(e->call, &(VisitLaunch){.program = program,
                                                 .kernel = kernel,
@@ -294,11 +292,11 @@ static bool equal_unite(const Equal *e)
     size_t rows = (size_t)call->planes * (size_t)call->h;
     size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
     size_t first = call->in[0].before * (size_t)call->in[0].pitch;
-    const DevArg args[] = {
-        dev_int(call->w),      dev_int(call->h),  dev_int(call->d),
-        dev_int(call->planes), dev_int(pitch),    dev_int(call->in[0].pitch),
-        dev_int(lanes),        dev_ulong(first),  dev_mem(call->in[0].mem),
-        e->parents};
+    const DevArg args[] = {dev_int(call->w),         dev_int(call->h),
+                           dev_int(call->d),         dev_int(call->planes),
+                           dev_int(pitch),           dev_int(call->in[0].pitch),
+                           dev_int(lanes),           dev_ulong(first),
+                           dev_mem(call->in[0].mem), e->parents};
     TRY(equal_launch(e, e->unites, "equal_start", groups, ITEMS, args, 10));
     TRY(equal_launch(e, e->unites, "equal_join", groups, ITEMS, args, 10));
     const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};
@@ -315,8 +313,8 @@ bool prim_label_equal_run(PrimCall *call, int node_bits)
                .pixel_groups = divided_up(numbers, ITEMS)};
     TRY(equal_programs(&e, node_bits));
     TRY(equal_unite(&e));
-    const DevArg args[] = {dev_ulong(numbers), e.parents, dev_mem(call->scratch),
-                           dev_ulong(rank_at), dev_mem(call->out[0].mem)};
+    const DevArg args[] = {dev_ulong(numbers), e.parents, dev_mem(call->scratch), dev_ulong(rank_at),
+                           dev_mem(call->out[0].mem)};
     TRY(equal_launch(&e, e.numbers_them, "equal_rank", blocks, visit_is_cpu(call) ? 1 : EQUAL_BLOCK, args, 4));
     TRY(scan(call, e.numbers_them, rank_at + 2 * words, blocks));
     return equal_launch(&e, e.numbers_them, "equal_write", e.pixel_groups, ITEMS, args, 5);

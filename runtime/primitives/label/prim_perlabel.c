@@ -63,12 +63,11 @@ static size_t scratch_bytes(const PrimCall *call)
 typedef struct PerLabel {
     PrimCall *call;
     DevProgram *reads, *bare; /* with the reader, and without */
-    bool counts; /* whole numbers are wanted as they are */
+    bool counts;              /* whole numbers are wanted as they are */
 } PerLabel;
 
 /* Launches a kernel for labels from `first` on; with `march` over the image, else over labels. */
-static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t first,
-                   uint64_t range)
+static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t first, uint64_t range)
 {
     const PrimCall *call = p->call;
     int lanes = 0;

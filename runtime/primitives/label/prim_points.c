@@ -59,5 +59,4 @@ static int passes(const PrimCall *call)
     return 1;
 }
 
-const Primitive prim_points = {
-    .name = "points", .run = run, .passes = passes, .programs = 1, .program = program_of};
+const Primitive prim_points = {.name = "points", .run = run, .passes = passes, .programs = 1, .program = program_of};

@@ -99,8 +99,8 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 }
 
 /* A kernel over the image's pixels, or over `items`; `more`: what comes behind the image. */
-static bool launch(const PrimCall *call, DevProgram *program, const char *kernel, size_t items,
-                   const DevArg *more, int n_more)
+static bool launch(const PrimCall *call, DevProgram *program, const char *kernel, size_t items, const DevArg *more,
+                   int n_more)
 {
     const PrimImage *labels = &call->in[0];
     const PrimPart part = prim_part(call);
@@ -108,13 +108,12 @@ static bool launch(const PrimCall *call, DevProgram *program, const char *kernel
     int before = part.z > 0, behind = part.z + call->d < part.d;
     enum { OWN = 12, MORE = 6 };
     assert(n_more <= MORE);
-    DevArg args[OWN + MORE] = {
-        dev_mem(labels->mem),     dev_ulong(labels->before * (size_t)labels->pitch),
-        dev_int(call->w),         dev_int(call->h),
-        dev_int(call->d),         dev_int(call->planes),
-        dev_int(labels->pitch),   dev_int(labels->h),
-        dev_int(-above),          dev_int(call->h + below),
-        dev_int(-before),         dev_int(call->d + behind)};
+    DevArg args[OWN + MORE] = {dev_mem(labels->mem),   dev_ulong(labels->before * (size_t)labels->pitch),
+                               dev_int(call->w),       dev_int(call->h),
+                               dev_int(call->d),       dev_int(call->planes),
+                               dev_int(labels->pitch), dev_int(labels->h),
+                               dev_int(-above),        dev_int(call->h + below),
+                               dev_int(-before),       dev_int(call->d + behind)};
     for (int i = 0; i < n_more; i++) {
         args[OWN + i] = more[i];
     }
@@ -141,11 +140,8 @@ static uint64_t place_of(const PrimCall *call, uint32_t meeting)
     const PrimPart *part = &call->part;
     uint32_t sides = (uint32_t)sides_of(call), pixel = meeting / sides;
     uint64_t row = pixel / (uint32_t)call->w, y = (uint64_t)part->y + row % (uint64_t)call->h;
-    uint64_t plane =
-        (uint64_t)part->z + row / (uint64_t)call->h + (uint64_t)part->c * (uint64_t)part->d;
-    return ((plane * (uint64_t)part->h + y) * (uint64_t)call->w + pixel % (uint32_t)call->w) *
-               sides +
-           meeting % sides;
+    uint64_t plane = (uint64_t)part->z + row / (uint64_t)call->h + (uint64_t)part->c * (uint64_t)part->d;
+    return ((plane * (uint64_t)part->h + y) * (uint64_t)call->w + pixel % (uint32_t)call->w) * sides + meeting % sides;
 }
 
 /* Takes the pairs of the list; those that are met earlier elsewhere go to its beginning, *n of
@@ -184,21 +180,20 @@ static bool clear(const PrimCall *call, DevProgram *program, DevMem *list, uint3
 
 /* The pairs of slots [from, to), of which those that are met earlier lose their bits in the last
  * pass. */
-static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list, uint32_t *words,
-                        size_t from, size_t to)
+static bool share_slots(const PrimCall *call, DevProgram *program, DevMem *list, uint32_t *words, size_t from,
+                        size_t to)
 {
     const DevArg args[] = {dev_mem(call->scratch), dev_uint(from), dev_uint(to), dev_mem(list)};
     uint32_t n;
     TRY(dev_fill(call->dev, list, 0, sizeof *words, 0, call->err));
     TRY(launch(call, program, "touches_list", to - from, args, 4));
     TRY(dev_read(call->dev, list, 0, words, sizeof *words, call->err));
-    TRY(words[0] == 0 || dev_read(call->dev, list, sizeof *words, words + 1,
-                                  words[0] * PAIR_WORDS * sizeof *words, call->err));
+    TRY(words[0] == 0 ||
+        dev_read(call->dev, list, sizeof *words, words + 1, words[0] * PAIR_WORDS * sizeof *words, call->err));
     TRY(look_up(call, words, &n));
     bool last = call->part.pass + 1 == passes(call);
     return n == 0 || !last ||
-           (dev_write(call->dev, list, 0, words, n * sizeof *words, call->err) &&
-            clear(call, program, list, n));
+           (dev_write(call->dev, list, 0, words, n * sizeof *words, call->err) && clear(call, program, list, n));
 }
 
 static bool share_pairs(const PrimCall *call, DevProgram *program)
@@ -220,22 +215,20 @@ static bool share_pairs(const PrimCall *call, DevProgram *program)
 /* ---- rounds ---------------------------------------------------------------------------- */
 
 /* Finds and marks the pairs of one round; *full: there were too many. */
-static bool run_round(const PrimCall *call, DevProgram *program, uint32_t round, uint32_t rounds,
-                      bool *full)
+static bool run_round(const PrimCall *call, DevProgram *program, uint32_t round, uint32_t rounds, bool *full)
 {
     size_t end = slots_of(call) * sizeof(uint32_t);
     uint32_t overflow = 0;
     const PrimImage *bits = &call->out[0];
-    const DevArg args[] = {dev_mem(call->scratch), dev_uint(slots_of(call) - 1),
-                           dev_uint(round),        dev_uint(rounds),
-                           dev_mem(bits->mem),     dev_int(bits->pitch)};
+    const DevArg args[] = {dev_mem(call->scratch), dev_uint(slots_of(call) - 1), dev_uint(round),
+                           dev_uint(rounds),       dev_mem(bits->mem),           dev_int(bits->pitch)};
     TRY(dev_fill(call->dev, call->scratch, 0, end, EMPTY, call->err));
     TRY(dev_fill(call->dev, call->scratch, end, sizeof overflow, 0, call->err));
     TRY(launch(call, program, "touches_find", 0, args, 4));
     TRY(dev_read(call->dev, call->scratch, end, &overflow, sizeof overflow, call->err));
     *full = overflow != 0;
-    return *full || (launch(call, program, "touches_mark", 0, args, 6) &&
-                     (!call->part.cut || share_pairs(call, program)));
+    return *full ||
+           (launch(call, program, "touches_mark", 0, args, 6) && (!call->part.cut || share_pairs(call, program)));
 }
 
 static bool check_count(const PrimCall *call)
@@ -244,8 +237,7 @@ static bool check_count(const PrimCall *call)
     if (pixels_of(call) < UINT32_MAX / (uint32_t)sides) {
         return true;
     }
-    return err_set(call->err, CODE_MEMORY,
-                   "%s: %d x %d x %d pixels are more than the %u whose sides it can count",
+    return err_set(call->err, CODE_MEMORY, "%s: %d x %d x %d pixels are more than the %u whose sides it can count",
                    call->name, call->w, call->h, call->planes, UINT32_MAX / (uint32_t)sides);
 }
 
@@ -279,8 +271,7 @@ static bool run(PrimCall *call)
             TRY(run_round(call, program, round, rounds, &full));
         }
     }
-    return !full ||
-           err_set(call->err, CODE_MEMORY, "%s: too many labels touch each other", call->name);
+    return !full || err_set(call->err, CODE_MEMORY, "%s: too many labels touch each other", call->name);
 }
 
 static int halo(const PrimCall *call)

@@ -13,8 +13,7 @@ extern const char kernel_text_measure_values[];
 
 static bool range_ahead(const Measuring *m, DevProgram **program)
 {
-    return !m->looks ||
-           measuring_program(m, kernel_text_measure_range, true, 0, program);
+    return !m->looks || measuring_program(m, kernel_text_measure_range, true, 0, program);
 }
 
 static bool sums_ahead(const Measuring *m, DevProgram **program)
@@ -29,8 +28,7 @@ static bool reach_ahead(const Measuring *m, DevProgram **program)
 
 static bool outline_ahead(const Measuring *m, DevProgram **program)
 {
-    return m->lanes.n_outline == 0 ||
-           measuring_program(m, kernel_text_measure_outline, true, 0, program);
+    return m->lanes.n_outline == 0 || measuring_program(m, kernel_text_measure_outline, true, 0, program);
 }
 
 static bool has_median(const Measuring *m)
@@ -83,10 +81,12 @@ static bool values_ahead(const Measuring *m, int image, DevProgram **program)
 
 bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **program)
 {
-    static bool (*const AHEAD[])(const Measuring *, DevProgram **) = {
-        sums_ahead,   range_ahead,       outline_ahead, measuring_finish_program, places_ahead,
-        rows_ahead,   measure_rows_hull, space_ahead,   moments_ahead,            median_ahead,
-        fill_ahead,   reach_ahead};
+    static bool (*const AHEAD[])(const Measuring *, DevProgram **) = {sums_ahead,        range_ahead,
+                                                                      outline_ahead,     measuring_finish_program,
+                                                                      places_ahead,      rows_ahead,
+                                                                      measure_rows_hull, space_ahead,
+                                                                      moments_ahead,     median_ahead,
+                                                                      fill_ahead,        reach_ahead};
     enum { OF_ALL = sizeof AHEAD / sizeof *AHEAD };
     _Static_assert(OF_ALL + MEASURE_MAX_IMAGES == MEASURING_AHEAD, "count them");
     static const MeasureSpread short_numbers = {16, 0, 0}, floats = {8, -24, 0};

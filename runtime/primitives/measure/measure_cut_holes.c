@@ -34,8 +34,8 @@ static bool transfer(const Measuring *m, const MeasureBlock *block, int which, u
               : dev_read(call->dev, m->work, at, bits_of(block, which), bytes, call->err);
 }
 
-static bool launch(Measuring *m, const char *kernel, const MeasureShare *share, bool reads,
-                   const DevArg *args, int n_args)
+static bool launch(Measuring *m, const char *kernel, const MeasureShare *share, bool reads, const DevArg *args,
+                   int n_args)
 {
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_fill, true, 0, &program));
@@ -68,17 +68,14 @@ static void wake_neighbours(const Measuring *m, const MeasureBlock *block)
 static bool take_share(Measuring *m, const MeasureShare *share)
 {
     const PrimCall *call = m->call;
-    MeasureBlock *block = measure_kept_add(m, &m->cuts->bits, share,
-                                           BITS * (size_t)share->size * sizeof(uint32_t));
+    MeasureBlock *block = measure_kept_add(m, &m->cuts->bits, share, BITS * (size_t)share->size * sizeof(uint32_t));
     TRY(block != NULL && measuring_place(m, m->others, share));
-    const DevArg args[] = {dev_int(call->h),        dev_int(call->d),      dev_int(call->part.y),
-                           dev_int(call->part.z),   dev_uint(m->first),    dev_uint(m->n),
-                           dev_uint(share->from),   dev_ulong(area(m, 1)), dev_mem(m->lows),
-                           dev_mem(m->place),       dev_mem(m->work)};
+    const DevArg args[] = {dev_int(call->h),   dev_int(call->d),  dev_int(call->part.y), dev_int(call->part.z),
+                           dev_uint(m->first), dev_uint(m->n),    dev_uint(share->from), dev_ulong(area(m, 1)),
+                           dev_mem(m->lows),   dev_mem(m->place), dev_mem(m->work)};
     TRY(launch(m, "measure_open", share, true, args, 11));
     wake_neighbours(m, block);
-    return transfer(m, block, OPEN, area(m, 0), false) &&
-           transfer(m, block, REACHED, area(m, 1), false);
+    return transfer(m, block, OPEN, area(m, 0), false) && transfer(m, block, REACHED, area(m, 1), false);
 }
 
 /* As many objects at a time as fit with what is around the part. */
@@ -157,17 +154,17 @@ static bool flood(Measuring *m, MeasureBlock *block)
     m->about.around = 1;
     TRY(measuring_find_sizes(m, MEASURE_WORDS));
     for (int which = 0; which < BITS; which++) {
-        TRY(dev_fill(call->dev, m->work, area(m, which) * sizeof(uint32_t),
-                     block->share.size * sizeof(uint32_t), 0, call->err));
+        TRY(dev_fill(call->dev, m->work, area(m, which) * sizeof(uint32_t), block->share.size * sizeof(uint32_t), 0,
+                     call->err));
     }
     for (size_t i = 0; i < kept->n; i++) {
         bool wanted = block == &kept->at[i] || are_neighbours(block, &kept->at[i]);
         TRY(!wanted || fetch(m, &kept->at[i], block));
     }
     TRY(measuring_place(m, m->sizes, &block->share));
-    DevArg args[] = {dev_uint(m->n), dev_uint(block->share.from), dev_int(0), dev_int(0),
-                     dev_int(0), dev_int(0), dev_ulong(area(m, 1)), dev_mem(m->lows),
-                     dev_mem(m->place), dev_mem(m->work)};
+    DevArg args[] =
+        {dev_uint(m->n), dev_uint(block->share.from), dev_int(0),       dev_int(0),        dev_int(0),
+         dev_int(0),     dev_ulong(area(m, 1)),       dev_mem(m->lows), dev_mem(m->place), dev_mem(m->work)};
     clip(m, block, 1, args + 2);
     TRY(launch(m, "measure_flood", &block->share, false, args, 10));
     TRY(keep(m, block, &news));
@@ -205,11 +202,13 @@ static bool count_block(Measuring *m, const MeasureBlock *block)
     TRY(measuring_find_sizes(m, MEASURE_WORDS));
     TRY(measuring_place(m, m->sizes, &block->share));
     TRY(transfer(m, block, REACHED, 0, true));
-    DevArg args[] = {dev_uint(m->n),   dev_uint(block->share.from), dev_int(0),
-                     dev_int(0),       dev_int(0),                  dev_int(0),
-                     dev_int(axis == 2), dev_int(from),             dev_int(to),
-                     dev_uint(m->lanes.filled), dev_mem(m->table),  dev_mem(m->lows),
-                     dev_mem(m->place), dev_mem(m->work)};
+    DevArg args[] = {dev_uint(m->n),     dev_uint(block->share.from),
+                     dev_int(0),         dev_int(0),
+                     dev_int(0),         dev_int(0),
+                     dev_int(axis == 2), dev_int(from),
+                     dev_int(to),        dev_uint(m->lanes.filled),
+                     dev_mem(m->table),  dev_mem(m->lows),
+                     dev_mem(m->place),  dev_mem(m->work)};
     clip(m, block, 0, args + 2);
     return launch(m, "measure_unreached", &block->share, false, args, 14);
 }

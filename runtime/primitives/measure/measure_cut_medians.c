@@ -55,8 +55,8 @@ static bool take_carried(Measuring *m, const MeasureShare *share, const MeasureC
     uint64_t begin = 0;
     TRY(find_open(m, &open, share, &kept, &begin));
     const MeasureMove move = record_move(m, &open, share, &kept);
-    TRY(dev_write(call->dev, m->work, move.at_kept * sizeof(uint32_t),
-                  carried->at + begin * MEASURE_RECORD, kept.size * MEASURE_RECORD, call->err));
+    TRY(dev_write(call->dev, m->work, move.at_kept * sizeof(uint32_t), carried->at + begin * MEASURE_RECORD,
+                  kept.size * MEASURE_RECORD, call->err));
     return measure_fetch(m, &move);
 }
 
@@ -87,11 +87,15 @@ static bool count_digits(Measuring *m, int image, int round)
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
-    const DevArg args[] = {dev_int(call->w),    dev_int(call->h),
-                           dev_int(m->strip),   dev_int(24 - 8 * round),
-                           dev_uint(m->first),  dev_uint(m->n),
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(m->strip),
+                           dev_int(24 - 8 * round),
+                           dev_uint(m->first),
+                           dev_uint(m->n),
                            dev_uint(m->lanes.image[image].median),
-                           dev_mem(m->place),   dev_mem(m->table),
+                           dev_mem(m->place),
+                           dev_mem(m->table),
                            dev_mem(m->work)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_digits",
@@ -104,9 +108,11 @@ static bool count_digits(Measuring *m, int image, int round)
 static bool choose(Measuring *m, int image, int round)
 {
     const MeasureAbout ending = {.standing = STANDING_ENDING, .from = m->about.from, .to = m->about.to};
-    const DevArg args[] = {dev_int(round),    dev_int(MEASURE_MEDIAN_ROUNDS),
+    const DevArg args[] = {dev_int(round),
+                           dev_int(MEASURE_MEDIAN_ROUNDS),
                            dev_uint(m->lanes.image[image].median),
-                           dev_mem(m->place), dev_mem(m->work),
+                           dev_mem(m->place),
+                           dev_mem(m->work),
                            dev_mem(m->table)};
     return measuring_launch_about(m, &(MeasuringAbout){.kernel = "cuts_choose",
                                                        .of = {&ending, NULL},
@@ -125,9 +131,8 @@ static bool count_image(Measuring *m, int image, int round)
     while (ok && share.from < share.to) {
         m->cuts->medians = true;
         ok = dev_fill(call->dev, m->work, 0, share.size * MEASURE_RECORD, 0, call->err) &&
-             (carried->n == 0 || take_carried(m, &share, carried)) &&
-             measuring_place(m, m->sizes, &share) && count_digits(m, image, round) &&
-             choose(m, image, round) && carry(m, &share, &next) &&
+             (carried->n == 0 || take_carried(m, &share, carried)) && measuring_place(m, m->sizes, &share) &&
+             count_digits(m, image, round) && choose(m, image, round) && carry(m, &share, &next) &&
              measuring_take_share(m, capacity, &share);
     }
     free(carried->at);

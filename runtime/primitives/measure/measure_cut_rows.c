@@ -51,13 +51,13 @@ static bool take_columns(const Measuring *m, const MeasureBlock *block, Columns 
 {
     PrimCall *call = m->call;
     size_t column = c.size * block->share.size;
-    return c.n == 0 || dev_read_rows(call->dev, c.memory, 0, c.size * m->at.rows, kept_at(block, &c),
-                                     column, column, c.n, call->err);
+    return c.n == 0 || dev_read_rows(call->dev, c.memory, 0, c.size * m->at.rows, kept_at(block, &c), column, column,
+                                     c.n, call->err);
 }
 
 /* Columns of a share's objects come from a block, or those of hulls go back into it. */
-static bool move_columns(Measuring *m, const MeasureRows *r, const MeasureShare *share,
-                         const MeasureBlock *block, const Columns *c, bool keep)
+static bool move_columns(Measuring *m, const MeasureRows *r, const MeasureShare *share, const MeasureBlock *block,
+                         const Columns *c, bool keep)
 {
     PrimCall *call = m->call;
     const MeasureAbout kept = measure_cut_by_block(block);
@@ -93,8 +93,7 @@ static bool move_all(Measuring *m, const MeasureRows *r, const MeasureShare *sha
 
 static bool take_share(Measuring *m, MeasureRows *r, const MeasureShare *share)
 {
-    const MeasureBlock *block =
-        measure_kept_add(m, &m->cuts->rows, share, row_bytes(m) * (size_t)share->size);
+    const MeasureBlock *block = measure_kept_add(m, &m->cuts->rows, share, row_bytes(m) * (size_t)share->size);
     TRY(block != NULL && measuring_place_rows(m, share) && measure_rows_find(m, r, share));
     TRY(take_columns(m, block, ends_of(r)) && take_columns(m, block, powers_of(m, r)));
     for (int i = 0; i < m->list.images; i++) {
@@ -162,8 +161,8 @@ static bool paint_block(Measuring *m, MeasureRows *r, const MeasureBlock *block)
     m->about = measure_cut_by_block(block);
     TRY(measuring_find_sizes(m, MEASURE_ROWS));
     TRY(measuring_place_rows(m, &block->share));
-    TRY(dev_write_rows(call->dev, ends.memory, 0, ends.size * m->at.rows, kept_at(block, &ends),
-                       column, column, ends.n, call->err));
+    TRY(dev_write_rows(call->dev, ends.memory, 0, ends.size * m->at.rows, kept_at(block, &ends), column, column, ends.n,
+                       call->err));
     return measure_rows_paint(m, r, &block->share);
 }
 

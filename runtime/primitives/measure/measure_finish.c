@@ -49,8 +49,8 @@ bool measuring_finish_program(const Measuring *m, DevProgram **program)
     return ok;
 }
 
-static bool launch(const Measuring *m, DevProgram *program, const char *kernel, size_t groups,
-                   const DevArg *args, int n_args)
+static bool launch(const Measuring *m, DevProgram *program, const char *kernel, size_t groups, const DevArg *args,
+                   int n_args)
 {
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
@@ -69,10 +69,9 @@ static bool write_vector(const Measuring *m, DevProgram *program)
 {
     const PrimImage *vector = &m->call->out[0];
     const double *s = m->frame.spacing;
-    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),   dev_double(s[0]),
-                           dev_double(s[1]),    dev_double(s[2]), dev_mem(m->window),
-                           dev_mem(m->table),   dev_mem(m->lows), dev_ulong(vector->length),
-                           dev_mem(vector->mem)};
+    const DevArg args[] = {dev_uint(m->first),        dev_uint(m->n),      dev_double(s[0]),  dev_double(s[1]),
+                           dev_double(s[2]),          dev_mem(m->window),  dev_mem(m->table), dev_mem(m->lows),
+                           dev_ulong(vector->length), dev_mem(vector->mem)};
     return launch(m, program, "measure_vector", count_groups(m), args, 10);
 }
 
@@ -82,8 +81,7 @@ static bool find_rows(const Measuring *m, DevProgram *program, DevMem *doubles, 
 {
     size_t n = count_groups(m) + 1;
     const DevArg count[] = {dev_uint(m->n), dev_mem(m->table), dev_mem(m->heights)};
-    const DevArg sums[] = {dev_mem(m->heights), dev_ulong(0), dev_uint(n), dev_mem(doubles),
-                           dev_int(slot)};
+    const DevArg sums[] = {dev_mem(m->heights), dev_ulong(0), dev_uint(n), dev_mem(doubles), dev_int(slot)};
     TRY(launch(m, program, "measure_present", n, count, 3));
     return launch(m, program, "scan_sums", 1, sums, 5);
 }
@@ -92,10 +90,9 @@ static bool find_rows(const Measuring *m, DevProgram *program, DevMem *doubles, 
 static bool find_columns(const Measuring *m, DevProgram *program, size_t begin, size_t end, size_t pitch)
 {
     const double *s = m->frame.spacing;
-    const DevArg args[] = {dev_uint(m->first),  dev_uint(m->n),      dev_uint(begin),
-                           dev_uint(pitch),     dev_double(s[0]),    dev_double(s[1]),
-                           dev_double(s[2]),    dev_mem(m->window),  dev_mem(m->table),
-                           dev_mem(m->lows),    dev_mem(m->heights), dev_mem(m->work)};
+    const DevArg args[] = {dev_uint(m->first), dev_uint(m->n),   dev_uint(begin),     dev_uint(pitch),
+                           dev_double(s[0]),   dev_double(s[1]), dev_double(s[2]),    dev_mem(m->window),
+                           dev_mem(m->table),  dev_mem(m->lows), dev_mem(m->heights), dev_mem(m->work)};
     return launch(m, program, "measure_table", end - begin, args, 12);
 }
 
@@ -130,8 +127,8 @@ static bool write_at_once(Measuring *m, DevProgram *program, PrimTable *table)
 /* ---- in blocks ----------------------------------------------------------------------------- */
 
 /* Groups begin .. end of objects. */
-static bool write_rows(Measuring *m, DevProgram *program, const uint32_t *before, size_t begin,
-                       size_t end, PrimTable *table)
+static bool write_rows(Measuring *m, DevProgram *program, const uint32_t *before, size_t begin, size_t end,
+                       PrimTable *table)
 {
     PrimCall *call = m->call;
     size_t rows = before[end] - before[begin], columns = (size_t)table->columns + 1;
@@ -177,8 +174,7 @@ static bool write_blocks(Measuring *m, DevProgram *program, PrimTable *table)
 
 static bool write_table(Measuring *m, DevProgram *program, PrimTable *table)
 {
-    return comes_at_once(m, table) ? write_at_once(m, program, table)
-                                   : write_blocks(m, program, table);
+    return comes_at_once(m, table) ? write_at_once(m, program, table) : write_blocks(m, program, table);
 }
 
 static bool finish_table(Measuring *m)
@@ -187,8 +183,7 @@ static bool finish_table(Measuring *m)
     PrimTable *table = m->call->table;
     TRY(measuring_finish_program(m, &program));
     TRY(write_table(m, program, table));
-    return !measuring_lacks_room(m) ||
-           (measuring_other_shares(m) && write_table(m, program, table));
+    return !measuring_lacks_room(m) || (measuring_other_shares(m) && write_table(m, program, table));
 }
 
 static bool finish_vector(Measuring *m)
@@ -209,9 +204,8 @@ static bool finish_mask(Measuring *m)
 
 bool measuring_finish(Measuring *m)
 {
-    static bool (*const FINISH[])(Measuring *) = {[MEASURE_TABLE] = finish_table,
-                                                  [MEASURE_VECTOR] = finish_vector,
-                                                  [MEASURE_MASK] = finish_mask};
+    static bool (*const FINISH[])(
+        Measuring *) = {[MEASURE_TABLE] = finish_table, [MEASURE_VECTOR] = finish_vector, [MEASURE_MASK] = finish_mask};
     return FINISH[m->result](m);
 }
 
@@ -223,8 +217,7 @@ static bool begin_table(const Measuring *m, PrimTable *table)
     size_t columns = (size_t)list->columns;
     size_t room = (columns + 1) * ((size_t)m->count + 1) + sizeof(Tail) / sizeof(double);
     TRY(prim_table_room(m->call->dev, table, room) ||
-        err_set(m->call->err, CODE_MEMORY, "%s: no memory for a table of %u rows", m->call->name,
-                m->count));
+        err_set(m->call->err, CODE_MEMORY, "%s: no memory for a table of %u rows", m->call->name, m->count));
     table->rows = 0;
     table->columns = list->columns;
     free(table->names);
@@ -245,8 +238,7 @@ bool measuring_begin_result(const Measuring *m)
         return begin_table(m, m->call->table);
     }
     return m->result != MEASURE_VECTOR ||
-           dev_fill(m->call->dev, vector->mem, 0, (size_t)vector->length * sizeof(float), 0,
-                    m->call->err);
+           dev_fill(m->call->dev, vector->mem, 0, (size_t)vector->length * sizeof(float), 0, m->call->err);
 }
 
 bool measuring_close_result(Measuring *m)

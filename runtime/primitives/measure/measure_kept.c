@@ -5,7 +5,7 @@
 
 enum {
     GROUP = 64,
-    FEW_OBJECTS = 16,   /* fewer may be large, and are moved by several groups each */
+    FEW_OBJECTS = 16, /* fewer may be large, and are moved by several groups each */
     MOVERS = 16
 };
 
@@ -81,8 +81,7 @@ static bool move(const Measuring *m, const MeasureMove *w, bool keep)
                                  .groups = {objects, objects < FEW_OBJECTS ? MOVERS : 1,
                                             w->columns > 0 ? w->columns : 1},
                                  .group = GROUP,
-                                 .of = {keep ? w->about_here : w->about_kept,
-                                        keep ? w->about_kept : w->about_here},
+                                 .of = {keep ? w->about_here : w->about_kept, keep ? w->about_kept : w->about_here},
                                  .args = args,
                                  .n_args = sizeof args / sizeof *args};
     return objects == 0 || measuring_launch_about(m, &what);

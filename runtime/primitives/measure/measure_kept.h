@@ -53,11 +53,11 @@ MeasureAbout measure_cut_by_block(const MeasureBlock *block);
 typedef struct MeasureMove {
     const MeasureAbout *about_here, *about_kept;
     MeasureShare here, kept;
-    uint32_t unit;       /* words of a row, or of a record; 0: a bit a pixel */
+    uint32_t unit; /* words of a row, or of a record; 0: a bit a pixel */
     bool record;
     DevMem *memory_here, *memory_kept;
-    uint64_t at_here, at_kept; /* words */
-    size_t columns;            /* 0: one */
+    uint64_t at_here, at_kept;     /* words */
+    size_t columns;                /* 0: one */
     uint64_t step_here, step_kept; /* words from column to column */
 } MeasureMove;
 bool measure_fetch(const Measuring *m, const MeasureMove *move);

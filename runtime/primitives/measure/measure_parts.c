@@ -125,8 +125,7 @@ static bool begin(PrimCall *call, MeasureResult result)
     assert(!isnan(call->labels));
     TRY(measuring_open(call, &base));
     base.result = result;
-    base.count = p->labels =
-        call->labels > 0 && call->labels < UINT32_MAX ? (uint32_t)call->labels : 0;
+    base.count = p->labels = call->labels > 0 && call->labels < UINT32_MAX ? (uint32_t)call->labels : 0;
     base.at.objects = base.at.objects < p->labels ? base.at.objects : p->labels;
     TRY(measuring_begin_result(&base));
     return open_chunks(p, &base);
@@ -220,9 +219,8 @@ static bool finish_phase(Measuring *m, int round)
 static bool take_turn(Chunk *chunk, bool waits, bool fresh, ChunkWork *work, int round)
 {
     Measuring *m = &chunk->m;
-    bool ok = measuring_open_slices(m) &&
-              (fresh ? measuring_clear_sums(m) : !waits || give_sums(chunk)) && work(m, round) &&
-              (!waits || take_sums(chunk));
+    bool ok = measuring_open_slices(m) && (fresh ? measuring_clear_sums(m) : !waits || give_sums(chunk)) &&
+              work(m, round) && (!waits || take_sums(chunk));
     measuring_close_slices(m);
     return ok;
 }
@@ -233,8 +231,7 @@ static bool find_reach(PrimCall *call, Reach *reach)
     Measuring *m = &p->chunks[0].m;
     *reach = (Reach){1, UINT32_MAX};
     bool ok = measuring_open_slices(m);
-    ok = ok && (!p->waits ||
-                measuring_find_reach(m, measure_parts_halo(call), &reach->least, &reach->most));
+    ok = ok && (!p->waits || measuring_find_reach(m, measure_parts_halo(call), &reach->least, &reach->most));
     measuring_close_slices(m);
     return ok;
 }
@@ -251,9 +248,7 @@ static bool each_chunk(PrimCall *call, ChunkWork *work, int round)
         bool fresh = chunk->to < chunk->from;
         chunk->m.call = call;
         chunk->m.strip = measuring_strip(call);
-        bool turn = work == sums_phase     ? note_reach(chunk, &reach)
-                    : work == finish_phase ? true
-                                           : has_turn(chunk);
+        bool turn = work == sums_phase ? note_reach(chunk, &reach) : work == finish_phase ? true : has_turn(chunk);
         TRY(!turn || take_turn(chunk, p->waits, fresh, work, round));
     }
     return true;
@@ -303,15 +298,15 @@ static bool is_finished(const PrimCall *call, Phase phase, int round)
     for (uint32_t i = 0; phase == PHASE_STAGES && i < p->n; i++) {
         medians = medians || measure_cuts_have_medians(&p->chunks[i].m);
     }
-    bool last = phase == PHASE_STAGES ? round == stages - 1 || (round == 0 && !medians)
-                                      : phase == PHASE_SUMS && stages == 0;
+    bool last =
+        phase == PHASE_STAGES ? round == stages - 1 || (round == 0 && !medians) : phase == PHASE_SUMS && stages == 0;
     return call->part.last && last;
 }
 
 bool measure_parts_run(PrimCall *call, MeasureResult result)
 {
-    static ChunkWork *const PHASES[] = {
-        [PHASE_SUMS] = sums_phase, [PHASE_STAGES] = stages_phase, [PHASE_PAINT] = paint_phase};
+    static ChunkWork *const PHASES[] =
+        {[PHASE_SUMS] = sums_phase, [PHASE_STAGES] = stages_phase, [PHASE_PAINT] = paint_phase};
     if (call->part.pass == 0 && call->part.first) {
         TRY(begin(call, result));
     }

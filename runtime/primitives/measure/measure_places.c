@@ -18,29 +18,23 @@ extern const char kernel_text_scan[], kernel_text_measure_places[], kernel_text_
 
 bool measuring_places_program(const Measuring *m, DevProgram **program)
 {
-    static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places,
-                                        kernel_text_measure_cuts, NULL};
+    static const char *const texts[] = {kernel_text_scan, kernel_text_measure_places, kernel_text_measure_cuts, NULL};
     static const struct {
         const char *name;
         int value;
     } defines[] = {
-        {"SCAN_GROUP", GROUP},
-        {"PLACES_EACH", EACH},
-        {"PLACES_ROWS", MEASURE_ROWS},
-        {"PLACES_PIXELS", MEASURE_PIXELS},
-        {"PLACES_WORDS", MEASURE_WORDS},
-        {"PLACES_RECORDS", MEASURE_RECORDS},
-        {"PLACES_ANY", STANDING_ANY},
-        {"PLACES_INSIDE", STANDING_INSIDE},
-        {"PLACES_CUT", STANDING_CUT},
-        {"PLACES_ENDING", STANDING_ENDING},
+        {"SCAN_GROUP", GROUP},           {"PLACES_EACH", EACH},
+        {"PLACES_ROWS", MEASURE_ROWS},   {"PLACES_PIXELS", MEASURE_PIXELS},
+        {"PLACES_WORDS", MEASURE_WORDS}, {"PLACES_RECORDS", MEASURE_RECORDS},
+        {"PLACES_ANY", STANDING_ANY},    {"PLACES_INSIDE", STANDING_INSIDE},
+        {"PLACES_CUT", STANDING_CUT},    {"PLACES_ENDING", STANDING_ENDING},
         {"PLACES_OPEN", STANDING_OPEN},
     };
     char text[600] = "#define SCAN_NUMBER ulong\n";
     size_t length = strlen(text);
     for (size_t i = 0; i < sizeof defines / sizeof *defines; i++) {
-        length += (size_t)snprintf(text + length, sizeof text - length, "#define %s %d\n",
-                                   defines[i].name, defines[i].value);
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "#define %s %d\n", defines[i].name, defines[i].value);
     }
     return prim_program(m->call, text, texts, program);
 }
@@ -54,8 +48,8 @@ int measuring_cut_axis(const Measuring *m, int32_t *first, int32_t *last)
     return axis;
 }
 
-static bool launch(const Measuring *m, const char *kernel, const size_t groups[3], size_t group,
-                   const DevArg *args, int n_args)
+static bool launch(const Measuring *m, const char *kernel, const size_t groups[3], size_t group, const DevArg *args,
+                   int n_args)
 {
     DevProgram *program = NULL;
     TRY(measuring_places_program(m, &program));
@@ -73,8 +67,8 @@ bool measuring_launch_about(const Measuring *m, const MeasuringAbout *what)
     const size_t each[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
     int32_t first, last;
     int n = 5;
-    DevArg args[MOST_ARGS] = {dev_mem(m->table), dev_mem(m->lows), dev_uint(m->n),
-                              dev_int(m->frame.dims), dev_int(measuring_cut_axis(m, &first, &last))};
+    DevArg args[MOST_ARGS] = {dev_mem(m->table), dev_mem(m->lows), dev_uint(m->n), dev_int(m->frame.dims),
+                              dev_int(measuring_cut_axis(m, &first, &last))};
     for (int i = 0; i < 2 && what->of[i] != NULL; i++) {
         args[n++] = dev_int(what->of[i]->standing);
         args[n++] = dev_int(what->of[i]->from);
@@ -84,16 +78,14 @@ bool measuring_launch_about(const Measuring *m, const MeasuringAbout *what)
     assert(n + what->n_args <= MOST_ARGS);
     memcpy(args + n, what->args, (size_t)what->n_args * sizeof *args);
     bool given = what->group > 0;
-    return launch(m, what->kernel, given ? what->groups : each, given ? what->group : GROUP, args,
-                  n + what->n_args);
+    return launch(m, what->kernel, given ? what->groups : each, given ? what->group : GROUP, args, n + what->n_args);
 }
 
 bool measuring_add_sizes(Measuring *m, MeasureSizes of, const MeasureAbout *about, DevMem *before)
 {
     size_t groups = (size_t)m->n / (GROUP * EACH) + 1;
     const DevArg sizes[] = {dev_int(of), dev_mem(m->groups), dev_mem(before)};
-    const DevArg scan[] = {dev_mem(m->groups), dev_ulong(0), dev_uint(groups + 1), dev_mem(NULL),
-                           dev_int(-1)};
+    const DevArg scan[] = {dev_mem(m->groups), dev_ulong(0), dev_uint(groups + 1), dev_mem(NULL), dev_int(-1)};
     MeasuringAbout what = {.kernel = "places_groups",
                            .groups = {groups + 1, 1, 1},
                            .group = GROUP,
@@ -118,8 +110,8 @@ bool measuring_first_share(Measuring *m, uint64_t capacity, size_t wanted, Measu
     const PrimCall *call = m->call;
     size_t at = offsetof(MeasureNumbers, wanted) + wanted;
     *share = (MeasureShare){0, m->n, capacity};
-    return !m->unsure || dev_copy(call->dev, m->sizes, m->n * sizeof(uint64_t), m->numbers, at,
-                                  sizeof(uint64_t), call->err);
+    return !m->unsure ||
+           dev_copy(call->dev, m->sizes, m->n * sizeof(uint64_t), m->numbers, at, sizeof(uint64_t), call->err);
 }
 
 bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
@@ -131,8 +123,8 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
     if (share->from == m->n) {
         return true;
     }
-    const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_ulong(capacity),
-                           dev_mem(m->sizes), dev_mem(m->groups)};
+    const DevArg args[] = {dev_uint(m->n), dev_uint(share->from), dev_ulong(capacity), dev_mem(m->sizes),
+                           dev_mem(m->groups)};
     TRY(launch(m, "places_share", (const size_t[3]){1, 1, 1}, 1, args, 5));
     TRY(dev_read(call->dev, m->groups, 0, found, sizeof found, call->err));
     share->from = (uint32_t)found[0];
@@ -144,9 +136,8 @@ bool measuring_take_share(Measuring *m, uint64_t capacity, MeasureShare *share)
 bool measuring_place_rows(Measuring *m, const MeasureShare *share)
 {
     const size_t groups[3] = {((size_t)m->n + GROUP - 1) / GROUP, 1, 1};
-    const DevArg args[] = {dev_uint(m->n),         dev_uint(share->from), dev_uint(share->to),
-                           dev_ulong(share->size), dev_mem(m->sizes),     dev_mem(m->place),
-                           dev_mem(m->heights)};
+    const DevArg args[] = {dev_uint(m->n),    dev_uint(share->from), dev_uint(share->to), dev_ulong(share->size),
+                           dev_mem(m->sizes), dev_mem(m->place),     dev_mem(m->heights)};
     return launch(m, "places_of_rows", groups, GROUP, args, 7);
 }
 
@@ -163,7 +154,7 @@ bool measuring_clear_rows(Measuring *m, const MeasureShare *share, int32_t first
 {
     size_t all = ((size_t)m->at.rows + GROUP - 1) / GROUP;
     const size_t groups[3] = {all < CLEARERS ? all : CLEARERS, 1, 1};
-    const DevArg args[] = {dev_uint(share->from), dev_uint(share->to),
+    const DevArg args[] = {dev_uint(share->from),  dev_uint(share->to),
                            dev_ulong(share->size), dev_mem(m->sizes),
                            dev_uint(m->at.rows),   dev_int(first),
                            dev_int(last),          dev_int(powers != NULL ? m->lanes.powers : 0),

@@ -10,9 +10,9 @@ enum {
     MOST_ROWS = 1 << 22,
     TABLE_BYTES = 256 << 20,
     ALIGNMENT = 4096,
-    FINISHED = 1 << 16,   /* rows of the table, that there is room for at least */
+    FINISHED = 1 << 16, /* rows of the table, that there is room for at least */
     FINISHED_GRAIN = 256,
-    SCANNED = 256         /* objects that a group scans, at least */
+    SCANNED = 256 /* objects that a group scans, at least */
 };
 
 static int bits_of(double n)
@@ -61,8 +61,8 @@ static void choose_class(const MeasureSpread *spread, ImageLanes *image)
     image->base2 = range <= 64 ? 2 * low : 2 * top - 128;
 }
 
-static void lanes_of_image(unsigned needs, const MeasureSpread *spread, const PrimCall *call,
-                           MeasureLanes *lanes, ImageLanes *image)
+static void lanes_of_image(unsigned needs, const MeasureSpread *spread, const PrimCall *call, MeasureLanes *lanes,
+                           ImageLanes *image)
 {
     static const int BITS[3] = {16, 48, 96}, SQUARE_BITS[3] = {32, 128, 128};
     static const int LEAST[3] = {1, 2, 3}, SQUARE_LEAST[3] = {1, 4, 4};
@@ -114,15 +114,13 @@ static int take_if(bool wanted, int *next, int n)
     return wanted ? take(next, n) : -1;
 }
 
-void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,
-                   MeasureLanes *lanes)
+void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call, MeasureLanes *lanes)
 {
     *lanes = (MeasureLanes){.space = list->dims == 3};
     lanes->sums = 3 + lanes->space;
     lanes->lows = 4 + 2 * lanes->space;
     for (int k = 0; k < list->images; k++) {
-        lanes_of_image(list->image_needs[k], spread != NULL ? &spread[k] : NULL, call, lanes,
-                       &lanes->image[k]);
+        lanes_of_image(list->image_needs[k], spread != NULL ? &spread[k] : NULL, call, lanes, &lanes->image[k]);
     }
     lanes->outline = lanes->all = lanes->sums;
     lanes->perimeter = take_if(list->needs & MEASURE_PERIMETER, &lanes->n_outline, 3);
@@ -172,8 +170,8 @@ static size_t row_bytes(const MeasureLanes *lanes, const MeasureScratch *s, bool
 }
 
 /* The work area, which the stages after the first use in turn; rows and words get what others need. */
-static size_t divide_work(const MeasureList *list, const MeasureLanes *lanes, MeasureScratch *s,
-                          size_t pixels, bool cut)
+static size_t divide_work(const MeasureList *list, const MeasureLanes *lanes, MeasureScratch *s, size_t pixels,
+                          bool cut)
 {
     size_t row = row_bytes(lanes, s, cut), columns = 6 * (size_t)ALIGNMENT;
     size_t word = (cut ? 4 : 3) * sizeof(uint32_t);
@@ -208,8 +206,7 @@ static size_t objects_of(const PrimCall *call, size_t pixels, size_t object)
     return objects < TABLE_BYTES / object ? objects : TABLE_BYTES / object;
 }
 
-void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
-                     MeasureScratch *s)
+void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call, MeasureScratch *s)
 {
     PrimCall longest = prim_longest(call);
     PrimPart part = prim_part(call);
@@ -307,16 +304,14 @@ static void define_mask(Text *text, const char *name, uint64_t mask)
     add(text, "#define MEASURE_%s 0x%llxu\n", name, (unsigned long long)mask);
 }
 
-void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, int group, char *out,
-                          size_t size)
+void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, int group, char *out, size_t size)
 {
     Text text = {out, size};
-    const Define defines[] = {
-        {"DIMS", list->dims},           {"COLUMNS", list->columns},
-        {"CONVEX", lanes->convex},      {"FERET", lanes->feret},
-        {"FILLED", lanes->filled},      {"MOMENTS", lanes->moments},
-        {"OUTLINE_AT", lanes->outline}, {"PERIMETER", lanes->perimeter},
-        {"CROFTON", lanes->crofton},    {"EULER", lanes->euler}};
+    const Define defines[] = {{"DIMS", list->dims},           {"COLUMNS", list->columns},
+                              {"CONVEX", lanes->convex},      {"FERET", lanes->feret},
+                              {"FILLED", lanes->filled},      {"MOMENTS", lanes->moments},
+                              {"OUTLINE_AT", lanes->outline}, {"PERIMETER", lanes->perimeter},
+                              {"CROFTON", lanes->crofton},    {"EULER", lanes->euler}};
     add(&text, "#define SCAN_GROUP %d\n#define EXACT_MOST %d\n", group, MEASURE_DIGITS);
     define(&text, 0, defines, sizeof defines / sizeof *defines);
     define_mask(&text, "MOMENTS_MASK", lanes->moments_mask);
@@ -329,8 +324,8 @@ void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, in
     for (int i = 0; i < list->n; i++) {
         const MeasureItem *item = &list->at[i];
         int columns = measure_columns(item->measure, list->dims);
-        add(&text, " DO(%s, %d, %d, %d)", item->measure->function,
-            item->measure->intensity ? item->image + 1 : 0, column, columns);
+        add(&text, " DO(%s, %d, %d, %d)", item->measure->function, item->measure->intensity ? item->image + 1 : 0,
+            column, columns);
         column += columns;
     }
     add(&text, "\n");
@@ -345,8 +340,7 @@ void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, in
     }
 }
 
-void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,
-                     size_t size)
+void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out, size_t size)
 {
     Text text = {out, size};
     int images = list->images;

@@ -26,24 +26,24 @@ typedef struct MeasureSpread {
 } MeasureSpread;
 
 typedef struct ImageLanes {
-    int kind;         /* CLASS */
+    int kind; /* CLASS */
     int base, base2;
     int sum, sum_digits, square, square_digits, by[3], by_digits;
-    int range;        /* first of two minima; -1 none */
-    int weighted, median; /* -1 none */
+    int range;              /* first of two minima; -1 none */
+    int weighted, median;   /* -1 none */
     uint64_t weighted_mask; /* which moments, by index; their lanes are without gaps */
 } ImageLanes;
 
 typedef struct MeasureLanes {
-    int space;        /* 1 in 3-D */
-    int sums;         /* lanes of the first kernel: count, x, y, (z,) images */
-    int outline, n_outline; /* lanes of the outline kernel */
-    int perimeter, crofton, euler; /* counted from `outline`; -1 none */
+    int space;                          /* 1 in 3-D */
+    int sums;                           /* lanes of the first kernel: count, x, y, (z,) images */
+    int outline, n_outline;             /* lanes of the outline kernel */
+    int perimeter, crofton, euler;      /* counted from `outline`; -1 none */
     int convex, feret, filled, moments; /* -1 none */
     uint64_t moments_mask;
-    int powers;       /* sums over rows of 1, x, x^2 (, x^3): 0, 3 or 4 */
-    int all;          /* all 64-bit lanes */
-    int lows;         /* 32-bit lanes */
+    int powers; /* sums over rows of 1, x, x^2 (, x^3): 0, 3 or 4 */
+    int all;    /* all 64-bit lanes */
+    int lows;   /* 32-bit lanes */
     ImageLanes image[MEASURE_MAX_IMAGES];
 } MeasureLanes;
 
@@ -51,8 +51,7 @@ typedef struct MeasureLanes {
 int measure_z_powers(uint64_t mask);
 
 /* spread NULL: as if pixels were anything. */
-void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call,
-                   MeasureLanes *lanes);
+void measure_lanes(const MeasureList *list, const MeasureSpread *spread, const PrimCall *call, MeasureLanes *lanes);
 
 /* Sums over a row that are weighted with an image: powers 0 to 3. */
 enum { MEASURE_WEIGHTS = 4 };
@@ -86,21 +85,18 @@ typedef struct MeasureNumbers {
 /* Bytes; offsets are aligned for any device. */
 typedef struct MeasureScratch {
     size_t numbers, window, table, lows, place, heights, sizes, others, groups, work, all;
-    uint32_t objects;  /* at a time */
-    uint32_t rows;     /* of objects, at a time */
-    uint64_t words;    /* of holes' bit masks, at a time; in parts with a row (plane) on either side */
-    size_t keys;       /* bytes of all values, for medians; large objects' records follow */
-    bool weights;      /* in parts: rows have sums weighted with an image */
+    uint32_t objects; /* at a time */
+    uint32_t rows;    /* of objects, at a time */
+    uint64_t words;   /* of holes' bit masks, at a time; in parts with a row (plane) on either side */
+    size_t keys;      /* bytes of all values, for medians; large objects' records follow */
+    bool weights;     /* in parts: rows have sums weighted with an image */
 } MeasureScratch;
 
-void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call,
-                     MeasureScratch *scratch);
+void measure_scratch(const MeasureList *list, const MeasureLanes *lanes, const PrimCall *call, MeasureScratch *scratch);
 
 /* The host's defines for the kernels of measure.cl and measure_outline.cl. */
-void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out,
-                     size_t size);
+void measure_defines(const MeasureList *list, const MeasureLanes *lanes, uint64_t local, char *out, size_t size);
 /* Those of measure_finish.cl, whose groups have `group` work-items. */
-void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, int group, char *out,
-                          size_t size);
+void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, int group, char *out, size_t size);
 
 #endif

@@ -11,7 +11,7 @@ enum {
     GROUP = 256,
     LANES = 32,
     FERET_GROUP = 64,
-    SIDES = 128, /* of hulls, a group */
+    SIDES = 128,        /* of hulls, a group */
     FEW_OBJECTS = 4096, /* fewer may be large, and are painted by several groups each */
     PAINTERS = 64
 };
@@ -112,10 +112,9 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &program));
-    const DevArg args[] = {dev_int(call->h),      dev_int(call->part.y), dev_int(call->part.z),
-                           dev_uint(m->first),    dev_uint(m->n),        dev_uint(share->from),
-                           dev_uint(m->at.rows),  dev_mem(m->table),     dev_mem(m->lows),
-                           dev_mem(m->place),     dev_mem(m->heights),   dev_mem(r->weights)};
+    const DevArg args[] = {dev_int(call->h), dev_int(call->part.y), dev_int(call->part.z), dev_uint(m->first),
+                           dev_uint(m->n),   dev_uint(share->from), dev_uint(m->at.rows),  dev_mem(m->table),
+                           dev_mem(m->lows), dev_mem(m->place),     dev_mem(m->heights),   dev_mem(r->weights)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_weigh_rows",
                                                   .reads = true,
@@ -126,34 +125,40 @@ bool measure_rows_weigh(Measuring *m, const MeasureRows *r, const MeasureShare *
 }
 
 /* Moments to lanes from `lane` on; `real`: weighted ones. */
-static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShare *share, int lane,
-                           uint64_t mask, bool real)
+static bool launch_moments(Measuring *m, const MeasureRows *r, const MeasureShare *share, int lane, uint64_t mask,
+                           bool real)
 {
     int powers = real ? MEASURE_WEIGHTS : m->lanes.powers;
     DevProgram *program = NULL;
     TRY(measure_rows_moments(m, &program));
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),   dev_uint(lane),
-                           dev_uint(m->at.rows), dev_uint(m->lanes.space), dev_int(powers),
-                           dev_int(real),        dev_ulong(mask),         dev_mem(m->table),
-                           dev_mem(m->lows),     dev_mem(m->place),       dev_mem(m->heights),
+    const DevArg args[] = {dev_uint(m->n),
+                           dev_uint(share->from),
+                           dev_uint(lane),
+                           dev_uint(m->at.rows),
+                           dev_uint(m->lanes.space),
+                           dev_int(powers),
+                           dev_int(real),
+                           dev_ulong(mask),
+                           dev_mem(m->table),
+                           dev_mem(m->lows),
+                           dev_mem(m->place),
+                           dev_mem(m->heights),
                            dev_mem(real ? r->weights : r->powers)};
-    return measuring_launch(
-        m, &(MeasuringLaunch){
-               .program = program,
-               .kernel = "measure_moments",
-               .groups = {share->to - share->from, (size_t)measure_z_powers(mask), 1},
-               .group = LANES,
-               .args = args,
-               .n_args = 13});
+    return measuring_launch(m,
+                            &(MeasuringLaunch){.program = program,
+                                               .kernel = "measure_moments",
+                                               .groups = {share->to - share->from, (size_t)measure_z_powers(mask), 1},
+                                               .group = LANES,
+                                               .args = args,
+                                               .n_args = 13});
 }
 
 static bool launch_hull(Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
     size_t sides = 2 * (size_t)(share->to - share->from);
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from),  dev_uint(share->to),
-                           dev_uint(m->lanes.convex), dev_uint(m->at.rows), dev_mem(m->table),
-                           dev_mem(m->place),    dev_mem(m->heights),    dev_mem(r->ends),
-                           dev_mem(r->corners)};
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(share->to), dev_uint(m->lanes.convex),
+                           dev_uint(m->at.rows), dev_mem(m->table),     dev_mem(m->place),   dev_mem(m->heights),
+                           dev_mem(r->ends),     dev_mem(r->corners)};
     return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
                                                   .kernel = "measure_hull",
                                                   .groups = {(sides + SIDES - 1) / SIDES, 1, 1},
@@ -165,10 +170,9 @@ static bool launch_hull(Measuring *m, const MeasureRows *r, const MeasureShare *
 static bool launch_feret(Measuring *m, const MeasureRows *r, const MeasureShare *share)
 {
     const double *s = m->frame.spacing;
-    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->lanes.feret),
-                           dev_uint(m->at.rows), dev_double(s[0]),      dev_double(s[1]),
-                           dev_mem(m->table),    dev_mem(m->place),     dev_mem(m->heights),
-                           dev_mem(r->ends),     dev_mem(r->corners)};
+    const DevArg args[] = {dev_uint(m->n),      dev_uint(share->from), dev_uint(m->lanes.feret), dev_uint(m->at.rows),
+                           dev_double(s[0]),    dev_double(s[1]),      dev_mem(m->table),        dev_mem(m->place),
+                           dev_mem(m->heights), dev_mem(r->ends),      dev_mem(r->corners)};
     return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
                                                   .kernel = "measure_feret",
                                                   .groups = {share->to - share->from, 1, 1},
@@ -198,22 +202,20 @@ bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *
     const PrimImage *mask = &m->call->out[0];
     size_t objects = share->to - share->from;
     const PrimPart *part = &m->call->part;
-    const DevArg args[] = {dev_uint(m->n),      dev_uint(share->from),     dev_uint(m->at.rows),
-                           dev_int(m->frame.dims), dev_int(part->y),       dev_int(part->z),
-                           dev_mem(m->lows),    dev_mem(m->place),         dev_mem(m->heights),
-                           dev_mem(r->ends),    dev_int(m->call->arg[3]),  dev_int(mask->h),
-                           dev_int(mask->pitch), dev_mem(mask->mem)};
-    return measuring_launch(
-        m, &(MeasuringLaunch){.program = r->hull,
-                              .kernel = "measure_paint",
-                              .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},
-                              .group = LANES,
-                              .args = args,
-                              .n_args = 14});
+    const DevArg args[] = {dev_uint(m->n),         dev_uint(share->from),    dev_uint(m->at.rows),
+                           dev_int(m->frame.dims), dev_int(part->y),         dev_int(part->z),
+                           dev_mem(m->lows),       dev_mem(m->place),        dev_mem(m->heights),
+                           dev_mem(r->ends),       dev_int(m->call->arg[3]), dev_int(mask->h),
+                           dev_int(mask->pitch),   dev_mem(mask->mem)};
+    return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
+                                                  .kernel = "measure_paint",
+                                                  .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},
+                                                  .group = LANES,
+                                                  .args = args,
+                                                  .n_args = 14});
 }
 
-bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,
-                                  int image)
+bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share, int image)
 {
     const ImageLanes *lanes = &m->lanes.image[image];
     return launch_moments(m, r, share, lanes->weighted, lanes->weighted_mask, true);

@@ -8,7 +8,7 @@ typedef struct MeasureRows {
     /* Slices of work, [..][rows]: two ends; for hulls, and for those in 3-D; powers; sums weighted with
      * an image, only in parts. */
     DevMem *ends, *corners, *points, *powers, *weights;
-    DevMem *kept;                    /* in parts: for what was kept of rows */
+    DevMem *kept; /* in parts: for what was kept of rows */
     DevProgram *reads, *hull;
 } MeasureRows;
 
@@ -34,7 +34,6 @@ bool measure_space(Measuring *m, const MeasureRows *r, const MeasureShare *share
 /* Paints the hulls that were found into the mask. */
 bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *share);
 /* Weighted moments. */
-bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share,
-                                  int image);
+bool measure_rows_finish_weighted(Measuring *m, const MeasureRows *r, const MeasureShare *share, int image);
 
 #endif

@@ -41,8 +41,8 @@ static bool weigh_rows(Measuring *m, const MeasureRows *r, const MeasureShare *s
 static bool rows_of_share(Measuring *m, const MeasureShare *share)
 {
     MeasureRows rows = {0};
-    bool ok = measure_rows_open(m, &rows) && measuring_place_rows(m, share) &&
-              measure_rows_find(m, &rows, share) && measure_rows_finish(m, &rows, share) &&
+    bool ok = measure_rows_open(m, &rows) && measuring_place_rows(m, share) && measure_rows_find(m, &rows, share) &&
+              measure_rows_finish(m, &rows, share) &&
               (m->result != MEASURE_MASK || measure_rows_paint(m, &rows, share)) &&
               (!m->at.weights || weigh_rows(m, &rows, share));
     measure_rows_close(m, &rows);
@@ -51,8 +51,8 @@ static bool rows_of_share(Measuring *m, const MeasureShare *share)
 
 /* ---- medians ------------------------------------------------------------------------------- */
 
-static bool launch_medians(Measuring *m, DevProgram *program, const char *kernel,
-                           const size_t groups[2], size_t group, const DevArg *args, int n_args)
+static bool launch_medians(Measuring *m, DevProgram *program, const char *kernel, const size_t groups[2], size_t group,
+                           const DevArg *args, int n_args)
 {
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = kernel,
@@ -86,17 +86,15 @@ static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *la
     size_t segments = (size_t)call->w * (size_t)call->h * (size_t)call->planes / MEASURE_SEGMENT;
     const size_t all[2] = {enough(m, segments + larges_most), 1}, each[2] = {larges_most, 1};
     for (int shift = 24; shift >= 0; shift -= 8) {
-        const DevArg count[] = {dev_uint(MEASURE_SEGMENT), dev_int(shift),   dev_mem(m->numbers),
-                                dev_mem(m->table),         dev_mem(m->place), dev_mem(m->work),
-                                dev_mem(larges)};
+        const DevArg count[] = {dev_uint(MEASURE_SEGMENT), dev_int(shift),   dev_mem(m->numbers), dev_mem(m->table),
+                                dev_mem(m->place),         dev_mem(m->work), dev_mem(larges)};
         const DevArg choose[] = {dev_mem(m->numbers), dev_mem(larges)};
         TRY(launch_medians(m, program, "measure_large_count", all, SELECT_GROUP, count, 7));
         TRY(launch_medians(m, program, "measure_large_choose", each, 1, choose, 2));
     }
     const DevArg above[] = {dev_uint(MEASURE_SEGMENT), dev_mem(m->numbers), dev_mem(m->table),
-                            dev_mem(m->place), dev_mem(m->work), dev_mem(larges)};
-    const DevArg write[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->numbers), dev_mem(m->table),
-                            dev_mem(larges)};
+                            dev_mem(m->place),         dev_mem(m->work),    dev_mem(larges)};
+    const DevArg write[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->numbers), dev_mem(m->table), dev_mem(larges)};
     TRY(launch_medians(m, program, "measure_large_above", all, SELECT_GROUP, above, 6));
     return launch_medians(m, program, "measure_large_write", each, 1, write, 5);
 }
@@ -106,17 +104,13 @@ static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *la
 static bool select_medians(Measuring *m, DevProgram *program, int lane, DevMem *larges)
 {
     PrimCall *call = m->call;
-    const size_t objects[2] = {m->n, 1},
-                 groups[2] = {((size_t)m->n + SELECT_GROUP - 1) / SELECT_GROUP, 1},
+    const size_t objects[2] = {m->n, 1}, groups[2] = {((size_t)m->n + SELECT_GROUP - 1) / SELECT_GROUP, 1},
                  middling[2] = {enough(m, most_above(m, SMALL)), 1};
-    const DevArg sort[] = {dev_uint(m->n),      dev_uint(MEASURE_LARGE), dev_uint(MEASURE_SEGMENT),
-                           dev_mem(m->table),   dev_mem(m->place),       dev_mem(m->heights),
-                           dev_mem(m->numbers), dev_mem(larges)};
-    const DevArg small[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->table), dev_mem(m->place),
-                            dev_mem(m->work)};
-    const DevArg select[] = {dev_uint(m->n),      dev_uint(lane),     dev_mem(m->numbers),
-                             dev_mem(m->table),   dev_mem(m->place),  dev_mem(m->heights),
-                             dev_mem(m->work)};
+    const DevArg sort[] = {dev_uint(m->n),    dev_uint(MEASURE_LARGE), dev_uint(MEASURE_SEGMENT), dev_mem(m->table),
+                           dev_mem(m->place), dev_mem(m->heights),     dev_mem(m->numbers),       dev_mem(larges)};
+    const DevArg small[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->table), dev_mem(m->place), dev_mem(m->work)};
+    const DevArg select[] = {dev_uint(m->n),    dev_uint(lane),      dev_mem(m->numbers), dev_mem(m->table),
+                             dev_mem(m->place), dev_mem(m->heights), dev_mem(m->work)};
     TRY(dev_fill(call->dev, m->numbers, 0, FOUND * sizeof(uint32_t), 0, call->err));
     TRY(launch_medians(m, program, "measure_sort_out", groups, SELECT_GROUP, sort, 8));
     TRY(launch_medians(m, program, "measure_select_small", objects, LANES, small, 5));
@@ -132,17 +126,15 @@ static bool find_median(Measuring *m, int image)
     TRY((double)call->w * call->h * call->planes <= UINT32_MAX || prim_needs_wide_atomics(call));
     TRY(measuring_program(m, kernel_text_measure_values, true, image + 1, &reads));
     TRY(measuring_program(m, kernel_text_measure_median, false, 0, &selects));
-    const DevArg args[] = {dev_int(call->w),   dev_int(call->h), dev_int(m->strip),
-                           dev_uint(m->first), dev_uint(m->n),   dev_mem(m->place),
-                           dev_mem(m->work)};
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h),  dev_int(m->strip), dev_uint(m->first),
+                           dev_uint(m->n),   dev_mem(m->place), dev_mem(m->work)};
     TRY(measuring_launch(m, &(MeasuringLaunch){.program = reads,
                                                .kernel = "measure_gather",
                                                .reads = true,
                                                .group = GROUP,
                                                .args = args,
                                                .n_args = 7}));
-    TRY(dev_slice(call->dev, m->work, m->at.keys, dev_bytes(m->work) - m->at.keys, &larges,
-                  call->err));
+    TRY(dev_slice(call->dev, m->work, m->at.keys, dev_bytes(m->work) - m->at.keys, &larges, call->err));
     bool ok = select_medians(m, selects, m->lanes.image[image].median, larges);
     dev_free(call->dev, larges);
     return ok;
@@ -171,11 +163,10 @@ static bool holes_of_share(Measuring *m, const MeasureShare *share)
     DevProgram *reads = NULL;
     TRY(measuring_program(m, kernel_text_measure_fill, true, 0, &reads));
     TRY(measuring_place(m, m->sizes, share));
-    const DevArg args[] = {
-        dev_int(m->call->part.y), dev_int(m->call->part.z), dev_uint(m->first),
-        dev_uint(m->n),           dev_uint(share->from),    dev_uint(m->lanes.filled),
-        dev_ulong(m->at.words),   dev_mem(m->table),        dev_mem(m->lows),
-        dev_mem(m->place),        dev_mem(m->work)};
+    const DevArg args[] = {dev_int(m->call->part.y), dev_int(m->call->part.z), dev_uint(m->first),
+                           dev_uint(m->n),           dev_uint(share->from),    dev_uint(m->lanes.filled),
+                           dev_ulong(m->at.words),   dev_mem(m->table),        dev_mem(m->lows),
+                           dev_mem(m->place),        dev_mem(m->work)};
     return measuring_launch(m, &(MeasuringLaunch){.program = reads,
                                                   .kernel = "measure_fill",
                                                   .reads = true,
@@ -237,10 +228,9 @@ enum { STAGES_OF_SHARES = 2 };
 
 static void list_shares(const Measuring *m, Shares list[STAGES_OF_SHARES])
 {
-    list[0] = (Shares){measuring_has_rows(m), MEASURE_ROWS, m->at.rows, offsetof(MeasureWanted, rows),
-                       rows_of_share};
-    list[1] = (Shares){m->lanes.filled >= 0, MEASURE_WORDS, m->at.words, offsetof(MeasureWanted, words),
-                       holes_of_share};
+    list[0] = (Shares){measuring_has_rows(m), MEASURE_ROWS, m->at.rows, offsetof(MeasureWanted, rows), rows_of_share};
+    list[1] =
+        (Shares){m->lanes.filled >= 0, MEASURE_WORDS, m->at.words, offsetof(MeasureWanted, words), holes_of_share};
 }
 
 /* Few objects fit, however large they are. */
@@ -294,8 +284,8 @@ bool measuring_lacks_room(const Measuring *m)
 bool measuring_copy_wanted(const Measuring *m, DevMem *to, size_t offset)
 {
     const PrimCall *call = m->call;
-    return !m->unsure || dev_copy(call->dev, m->numbers, offsetof(MeasureNumbers, wanted), to, offset,
-                                  sizeof m->wanted, call->err);
+    return !m->unsure ||
+           dev_copy(call->dev, m->numbers, offsetof(MeasureNumbers, wanted), to, offset, sizeof m->wanted, call->err);
 }
 
 bool measuring_other_shares(Measuring *m)
@@ -312,8 +302,8 @@ bool measuring_other_shares(Measuring *m)
 bool measuring_settle(Measuring *m, bool *some)
 {
     const PrimCall *call = m->call;
-    TRY(!m->unsure || dev_read(call->dev, m->numbers, offsetof(MeasureNumbers, wanted), &m->wanted,
-                               sizeof m->wanted, call->err));
+    TRY(!m->unsure ||
+        dev_read(call->dev, m->numbers, offsetof(MeasureNumbers, wanted), &m->wanted, sizeof m->wanted, call->err));
     *some = measuring_lacks_room(m);
     m->unsure = *some;
     return !*some || measuring_other_shares(m);

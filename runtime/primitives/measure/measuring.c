@@ -25,21 +25,16 @@ extern const char kernel_text_measure[], kernel_text_measure_outline[], kernel_t
 
 /* ---- launching ------------------------------------------------------------------------- */
 
-bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
-                       DevProgram **program)
+bool measuring_program(const Measuring *m, const char *text, bool reads, int value, DevProgram **program)
 {
     const PrimCall *call = m->call;
     char list[1000 + 1000 * MEASURE_MAX_IMAGES], few[100], defines[sizeof list + sizeof few + 60];
     measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
-    (void)snprintf(few, sizeof few, "#pragma OPENCL FP_CONTRACT OFF\n#define MEASURE_FERET %d\n",
-                   m->lanes.feret >= 0);
-    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", few, list,
-                   value);
-    const char *const with_reader[] = {call->reader, kernel_text_wide_atomics, kernel_text_measure_tally, text,
-                                       NULL};
+    (void)snprintf(few, sizeof few, "#pragma OPENCL FP_CONTRACT OFF\n#define MEASURE_FERET %d\n", m->lanes.feret >= 0);
+    (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", few, list, value);
+    const char *const with_reader[] = {call->reader, kernel_text_wide_atomics, kernel_text_measure_tally, text, NULL};
     const char *const bare[] = {kernel_text_wide_atomics, text, NULL};
-    return reads ? prim_program(call, defines, with_reader, program)
-                 : prim_program(call, few, bare, program);
+    return reads ? prim_program(call, defines, with_reader, program) : prim_program(call, few, bare, program);
 }
 
 bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
@@ -51,8 +46,8 @@ bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
     int n = 0, readers = launch->reads ? call->n_reader_args : 0;
     TRY(dev_kernel(launch->program, launch->kernel, &kernel, call->err));
     if (readers + launch->n_args > MAX_ARGS) {
-        return err_set(call->err, CODE_USAGE, "%s reads from more than %d places at once",
-                       call->name, MAX_ARGS - launch->n_args);
+        return err_set(call->err, CODE_USAGE, "%s reads from more than %d places at once", call->name,
+                       MAX_ARGS - launch->n_args);
     }
     for (int i = 0; i < readers; i++) {
         args[n++] = call->reader_args[i];
@@ -62,8 +57,7 @@ bool measuring_launch(const Measuring *m, const MeasuringLaunch *launch)
     }
     const size_t group[3] = {launch->group, 1, 1};
     size_t image[3] = {((size_t)call->w + GROUP - 1) / GROUP,
-                       ((size_t)call->h + (size_t)m->strip - 1) / (size_t)m->strip,
-                       (size_t)call->planes};
+                       ((size_t)call->h + (size_t)m->strip - 1) / (size_t)m->strip, (size_t)call->planes};
     const size_t *groups = launch->groups[0] == 0 ? image : launch->groups;
     return dev_launch(call->dev, kernel, args, n, groups, group, call->name, call->err);
 }
@@ -73,8 +67,7 @@ int measuring_strip(const PrimCall *call)
 {
     int64_t across = (call->w + GROUP - 1) / GROUP;
     int strip = LONGEST_STRIP;
-    while (strip > SHORTEST_STRIP &&
-           across * ((call->h + strip - 1) / strip) * call->planes < ENOUGH_GROUPS) {
+    while (strip > SHORTEST_STRIP && across * ((call->h + strip - 1) / strip) * call->planes < ENOUGH_GROUPS) {
         strip /= 2;
     }
     return strip;
@@ -105,8 +98,7 @@ static bool must_look(const Measuring *m)
 
 bool measuring_clear_spread(Measuring *m)
 {
-    return dev_fill(m->call->dev, m->numbers, 0, sizeof(int32_t[MEASURE_MAX_IMAGES][3]), NO_SPREAD,
-                    m->call->err);
+    return dev_fill(m->call->dev, m->numbers, 0, sizeof(int32_t[MEASURE_MAX_IMAGES][3]), NO_SPREAD, m->call->err);
 }
 
 bool measuring_find_spread(Measuring *m)
@@ -114,8 +106,7 @@ bool measuring_find_spread(Measuring *m)
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure_range, true, 0, &program));
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_int(m->strip),
-                           dev_mem(m->numbers)};
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_int(m->strip), dev_mem(m->numbers)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_range",
                                                   .reads = true,
@@ -158,17 +149,14 @@ bool measuring_fix_lanes(Measuring *m, double *count)
         window[2 * k] = m->lanes.image[k].base;
         window[2 * k + 1] = m->lanes.image[k].base2;
     }
-    return !windowed ||
-           dev_write(call->dev, m->window, 0, window, 2 * sizeof *window * images, call->err);
+    return !windowed || dev_write(call->dev, m->window, 0, window, 2 * sizeof *window * images, call->err);
 }
 
 bool measuring_clear_sums(Measuring *m)
 {
     PrimCall *call = m->call;
-    TRY(dev_fill(call->dev, m->table, 0, (size_t)m->lanes.all * m->n * sizeof(uint64_t), 0,
-                 call->err));
-    return dev_fill(call->dev, m->lows, 0, (size_t)m->lanes.lows * m->n * sizeof(uint32_t),
-                    UINT32_MAX, call->err);
+    TRY(dev_fill(call->dev, m->table, 0, (size_t)m->lanes.all * m->n * sizeof(uint64_t), 0, call->err));
+    return dev_fill(call->dev, m->lows, 0, (size_t)m->lanes.lows * m->n * sizeof(uint32_t), UINT32_MAX, call->err);
 }
 
 bool measuring_add_sums(Measuring *m)
@@ -176,10 +164,9 @@ bool measuring_add_sums(Measuring *m)
     PrimCall *call = m->call;
     DevProgram *program = NULL;
     TRY(measuring_program(m, kernel_text_measure, true, 0, &program));
-    const DevArg args[] = {dev_int(call->w),      dev_int(call->h),      dev_int(call->d),
-                           dev_int(call->part.y), dev_int(call->part.z), dev_int(m->strip),
-                           dev_uint(m->first),    dev_uint(m->n),        dev_mem(m->window),
-                           dev_mem(m->table),     dev_mem(m->lows)};
+    const DevArg args[] = {dev_int(call->w),      dev_int(call->h),  dev_int(call->d),   dev_int(call->part.y),
+                           dev_int(call->part.z), dev_int(m->strip), dev_uint(m->first), dev_uint(m->n),
+                           dev_mem(m->window),    dev_mem(m->table), dev_mem(m->lows)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_sums",
                                                   .reads = true,
@@ -197,10 +184,9 @@ bool measuring_add_outline(Measuring *m)
     }
     TRY(measuring_program(m, kernel_text_measure_outline, true, 0, &program));
     PrimPart part = prim_part(call);
-    const DevArg args[] = {dev_int(call->w),         dev_int(call->h),           dev_int(call->d),
-                           dev_int(-part.y),         dev_int(part.h - part.y),   dev_int(-part.z),
-                           dev_int(part.d - part.z), dev_int(m->strip),          dev_uint(m->first),
-                           dev_uint(m->n),           dev_uint(m->lanes.outline), dev_mem(m->table)};
+    const DevArg args[] = {dev_int(call->w),         dev_int(call->h), dev_int(call->d),           dev_int(-part.y),
+                           dev_int(part.h - part.y), dev_int(-part.z), dev_int(part.d - part.z),   dev_int(m->strip),
+                           dev_uint(m->first),       dev_uint(m->n),   dev_uint(m->lanes.outline), dev_mem(m->table)};
     return measuring_launch(m, &(MeasuringLaunch){.program = program,
                                                   .kernel = "measure_outline",
                                                   .reads = true,
@@ -226,19 +212,18 @@ bool measuring_find_reach(Measuring *m, int halo, uint32_t *least, uint32_t *mos
     int y0 = planes ? 0 : -before, y1 = planes ? call->h : call->h + behind;
     size_t deep = (size_t)call->planes + (planes ? (size_t)(before + behind) : 0);
     uint32_t reach[2];
-    const DevArg args[] = {dev_int(call->w), dev_int(y0), dev_int(y1), dev_int(planes ? -before : 0),
+    const DevArg args[] = {dev_int(call->w),  dev_int(y0),      dev_int(y1), dev_int(planes ? -before : 0),
                            dev_int(m->strip), dev_mem(m->place)};
     TRY(measuring_reach_program(m, &program));
     TRY(dev_fill(call->dev, m->place, 0, sizeof reach, UINT32_MAX, call->err));
-    TRY(measuring_launch(
-        m, &(MeasuringLaunch){.program = program,
-                              .kernel = "measure_reach",
-                              .reads = true,
-                              .groups = {((size_t)call->w + GROUP - 1) / GROUP,
-                                         (size_t)(y1 - y0 + m->strip - 1) / (size_t)m->strip, deep},
-                              .group = GROUP,
-                              .args = args,
-                              .n_args = 6}));
+    TRY(measuring_launch(m, &(MeasuringLaunch){.program = program,
+                                               .kernel = "measure_reach",
+                                               .reads = true,
+                                               .groups = {((size_t)call->w + GROUP - 1) / GROUP,
+                                                          (size_t)(y1 - y0 + m->strip - 1) / (size_t)m->strip, deep},
+                                               .group = GROUP,
+                                               .args = args,
+                                               .n_args = 6}));
     TRY(dev_read(call->dev, m->place, 0, reach, sizeof reach, call->err));
     *least = reach[0];
     *most = ~reach[1];
@@ -255,10 +240,10 @@ bool measuring_open_slices(Measuring *m)
         DevMem **to;
         size_t begin, end;
     } slices[] = {{&m->numbers, s->numbers, s->window}, {&m->window, s->window, s->table},
-                  {&m->table, s->table, s->lows},     {&m->lows, s->lows, s->place},
-                  {&m->place, s->place, s->heights},  {&m->heights, s->heights, s->sizes},
-                  {&m->sizes, s->sizes, s->others},   {&m->others, s->others, s->groups},
-                  {&m->groups, s->groups, s->work},   {&m->work, s->work, s->all}};
+                  {&m->table, s->table, s->lows},       {&m->lows, s->lows, s->place},
+                  {&m->place, s->place, s->heights},    {&m->heights, s->heights, s->sizes},
+                  {&m->sizes, s->sizes, s->others},     {&m->others, s->others, s->groups},
+                  {&m->groups, s->groups, s->work},     {&m->work, s->work, s->all}};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         size_t begin = slices[i].begin, bytes = slices[i].end - begin;
         if (bytes > 0) {
@@ -270,7 +255,7 @@ bool measuring_open_slices(Measuring *m)
 
 void measuring_close_slices(Measuring *m)
 {
-    DevMem **slices[] = {&m->numbers, &m->window, &m->table,  &m->lows, &m->place,
+    DevMem **slices[] = {&m->numbers, &m->window, &m->table,  &m->lows,   &m->place,
                          &m->heights, &m->sizes,  &m->others, &m->groups, &m->work};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         dev_free(m->call->dev, *slices[i]);
@@ -280,15 +265,13 @@ void measuring_close_slices(Measuring *m)
 
 bool measuring_no_memory(const Measuring *m)
 {
-    return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the rows of %u objects",
-                   m->call->name, m->n);
+    return err_set(m->call->err, CODE_MEMORY, "%s: no memory for the rows of %u objects", m->call->name, m->n);
 }
 
 bool measuring_open(PrimCall *call, Measuring *m)
 {
     *m = (Measuring){.call = call, .strip = measuring_strip(call)};
-    TRY(measure_parse(call->text != NULL ? call->text : "", prim_part(call).d > 1 ? 3 : 2, &m->list,
-                      call->err));
+    TRY(measure_parse(call->text != NULL ? call->text : "", prim_part(call).d > 1 ? 3 : 2, &m->list, call->err));
     m->frame.dims = m->list.dims;
     for (int axis = 0; axis < 3; axis++) {
         m->frame.spacing[axis] = call->arg[axis] > 0 ? call->arg[axis] : 1;

@@ -35,15 +35,15 @@ typedef struct Measuring {
     MeasureResult result;
     MeasureList list;
     MeasureFrame frame;
-    bool looks;           /* pixel values are looked at before they are summed: some image's type does not say how */
+    bool looks; /* pixel values are looked at before they are summed: some image's type does not say how */
     MeasureLanes lanes;
     MeasureScratch at;
-    uint32_t count;       /* labels in all */
-    uint32_t first, n;    /* the chunk: labels first .. first + n - 1 */
-    int strip;            /* rows that a work-item goes down */
+    uint32_t count;    /* labels in all */
+    uint32_t first, n; /* the chunk: labels first .. first + n - 1 */
+    int strip;         /* rows that a work-item goes down */
     /* Slices of scratch. */
     DevMem *numbers, *window, *table, *lows, *place, *heights, *sizes, *others, *groups, *work;
-    MeasureAbout about;   /* in parts: the objects that the stages are about */
+    MeasureAbout about;       /* in parts: the objects that the stages are about */
     struct MeasureCuts *cuts; /* in parts: see measure_cuts.h */
     bool unsure;          /* the work area may have been too small for some objects, which wait (measuring_settle) */
     MeasureWanted wanted; /* then: what all of them take, as soon as the host knows */
@@ -53,8 +53,7 @@ typedef struct Measuring {
 int measuring_strip(const PrimCall *call);
 
 /* Builds a kernel text behind the shared head; `value` > 0 defines READ_VALUE as that reader. */
-bool measuring_program(const Measuring *m, const char *text, bool reads, int value,
-                       DevProgram **program);
+bool measuring_program(const Measuring *m, const char *text, bool reads, int value, DevProgram **program);
 
 /* The programs that are known before anything has run (Primitive.program; measure_ahead.c); not all are
  * needed. */
@@ -64,8 +63,8 @@ bool measuring_program_ahead(const PrimCall *call, int which, DevProgram **progr
 typedef struct MeasuringLaunch {
     DevProgram *program;
     const char *kernel;
-    bool reads;          /* the reader's arguments come first */
-    size_t groups[3];    /* 0: over the image, in strips */
+    bool reads;       /* the reader's arguments come first */
+    size_t groups[3]; /* 0: over the image, in strips */
     size_t group;
     const DevArg *args;
     int n_args;
@@ -134,19 +133,14 @@ typedef struct MeasureShare {
 
 /* What objects are given places for (measure_places.c): the rows of their boxes, their pixels, the words
  * of their bits, a record each. */
-typedef enum MeasureSizes {
-    MEASURE_ROWS,
-    MEASURE_PIXELS,
-    MEASURE_WORDS,
-    MEASURE_RECORDS
-} MeasureSizes;
+typedef enum MeasureSizes { MEASURE_ROWS, MEASURE_PIXELS, MEASURE_WORDS, MEASURE_RECORDS } MeasureSizes;
 bool measuring_places_program(const Measuring *m, DevProgram **program);
 /* Launches a kernel whose first parameters are PLACES_PARAMS (kernels/measure_places.cl), of one work-item for
  * each object or of the groups that are given. */
 typedef struct MeasuringAbout {
     const char *kernel;
-    size_t groups[3], group;    /* 0: one for each object */
-    const MeasureAbout *of[2];  /* PLACES_ABOUT; NULL: none */
+    size_t groups[3], group;   /* 0: one for each object */
+    const MeasureAbout *of[2]; /* PLACES_ABOUT; NULL: none */
     const DevArg *args;
     int n_args;
 } MeasuringAbout;

@@ -13,14 +13,14 @@
 #include <stdlib.h>
 
 /* Labels as they are stored. */
-#define READER(TYPE)                                                                               \
-    "#define READ_PARAMS global const " TYPE " *labels, const int label_rows, "                    \
-    "const int label_pitch, const ulong label_first\n"                                             \
-    "#define READ_ARGS labels, label_rows, label_pitch, label_first\n"                             \
-    "static inline uint read_0(READ_PARAMS, int x, int y, int plane)\n{\n"                         \
+#define READER(TYPE)                                                            \
+    "#define READ_PARAMS global const " TYPE " *labels, const int label_rows, " \
+    "const int label_pitch, const ulong label_first\n"                          \
+    "#define READ_ARGS labels, label_rows, label_pitch, label_first\n"          \
+    "static inline uint read_0(READ_PARAMS, int x, int y, int plane)\n{\n"      \
     "    return labels[(label_first + (size_t)plane * label_rows + y) * label_pitch + x];\n}\n"
-static const char *const READERS[ELEM_COUNT] = {
-    [ELEM_U8] = READER("uchar"), [ELEM_U16] = READER("ushort"), [ELEM_U32] = READER("uint")};
+static const char *const READERS[ELEM_COUNT] =
+    {[ELEM_U8] = READER("uchar"), [ELEM_U16] = READER("ushort"), [ELEM_U32] = READER("uint")};
 
 /* The same call about one channel, as a measurement; arg[3] is its first plane. */
 static PrimCall measurement(const PrimCall *call, int plane)
@@ -43,9 +43,8 @@ static size_t scratch_bytes(const PrimCall *call)
 static bool paint(PrimCall *one, int plane)
 {
     const PrimImage *labels = &one->in[0];
-    const DevArg args[] = {
-        dev_mem(labels->mem), dev_int(labels->h), dev_int(labels->pitch),
-        dev_ulong(labels->before + (size_t)plane * (size_t)labels->h)};
+    const DevArg args[] = {dev_mem(labels->mem), dev_int(labels->h), dev_int(labels->pitch),
+                           dev_ulong(labels->before + (size_t)plane * (size_t)labels->h)};
     one->reader_args = args;
     one->n_reader_args = 4;
     return measuring_run(one, MEASURE_MASK);

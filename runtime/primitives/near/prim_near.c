@@ -59,12 +59,9 @@ static uint64_t capacity_of(const PrimCall *call)
 
 static size_t region_bytes(uint64_t capacity, Region region)
 {
-    const size_t each[REGIONS] = {[STARTS] = sizeof(uint32_t),
-                                  [ORDER] = sizeof(uint32_t),
-                                  [COUNTS] = sizeof(uint32_t),
-                                  [AFTER] = sizeof(double),
-                                  [LABELS] = LISTED * sizeof(uint32_t),
-                                  [SQUARES] = LISTED * sizeof(double)};
+    const size_t each[REGIONS] =
+        {[STARTS] = sizeof(uint32_t), [ORDER] = sizeof(uint32_t),           [COUNTS] = sizeof(uint32_t),
+         [AFTER] = sizeof(double),    [LABELS] = LISTED * sizeof(uint32_t), [SQUARES] = LISTED * sizeof(double)};
     size_t bytes = (region <= COUNTS ? (size_t)capacity + 1 : BLOCK) * each[region];
     return (bytes + SLICE - 1) / SLICE * SLICE;
 }
@@ -93,8 +90,8 @@ static bool open_regions(Near *near, int end)
     PrimCall *call = near->call;
     bool ok = true;
     for (int i = 0; ok && i < end; i++) {
-        ok = dev_slice(call->dev, call->scratch, scratch_until(call, i),
-                       region_bytes(capacity_of(call), (Region)i), &near->at[i], call->err);
+        ok = dev_slice(call->dev, call->scratch, scratch_until(call, i), region_bytes(capacity_of(call), (Region)i),
+                       &near->at[i], call->err);
     }
     return ok;
 }
@@ -166,11 +163,10 @@ static bool launch(const Near *near, const char *kernel, size_t items, const Dev
     enum { OWN = 10, MORE = 9 };
     const PrimCall *call = near->call;
     assert(n_more <= MORE);
-    DevArg args[OWN + MORE] = {dev_uint(near->labels),      dev_double(call->arg[0]),
-                               dev_double(call->arg[1]),    dev_double(call->arg[2]),
-                               dev_double(near->edge),      dev_int(near->cells[0]),
-                               dev_int(near->cells[1]),     dev_int(near->cells[2]),
-                               dev_mem(near->at[STARTS]),   dev_mem(near->at[ORDER])};
+    DevArg args[OWN + MORE] = {dev_uint(near->labels),   dev_double(call->arg[0]), dev_double(call->arg[1]),
+                               dev_double(call->arg[2]), dev_double(near->edge),   dev_int(near->cells[0]),
+                               dev_int(near->cells[1]),  dev_int(near->cells[2]),  dev_mem(near->at[STARTS]),
+                               dev_mem(near->at[ORDER])};
     for (int i = 0; i < n_more; i++) {
         args[OWN + i] = more[i];
     }
@@ -189,8 +185,7 @@ static bool fill_cells(const Near *near)
 {
     PrimCall *call = near->call;
     size_t cells = cells_of(near);
-    const DevArg scan[] = {dev_mem(near->at[STARTS]), dev_ulong(0), dev_uint(cells + 1),
-                           dev_mem(NULL), dev_int(-1)};
+    const DevArg scan[] = {dev_mem(near->at[STARTS]), dev_ulong(0), dev_uint(cells + 1), dev_mem(NULL), dev_int(-1)};
     TRY(dev_fill(call->dev, near->at[STARTS], 0, (cells + 1) * sizeof(uint32_t), 0, call->err));
     TRY(launch(near, "near_tally", near->labels, NULL, 0));
     TRY(visit_launch(call, &(VisitLaunch){.program = near->program,
@@ -209,11 +204,9 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     (void)which;
     char defines[120];
     int fold = call->text ? NEAR_COUNT : (int)call->arg[ARG_FOLD];
-    snprintf(defines, sizeof defines,
-             "#pragma OPENCL FP_CONTRACT OFF\n#define NEAR_FOLD %d\n#define SCAN_GROUP %d\n", fold,
-             SCAN_ITEMS);
-    const char *const texts[] = {call->reader, kernel_text_exact_sums, kernel_text_scan,
-                                 kernel_text_near, NULL};
+    snprintf(defines, sizeof defines, "#pragma OPENCL FP_CONTRACT OFF\n#define NEAR_FOLD %d\n#define SCAN_GROUP %d\n",
+             fold, SCAN_ITEMS);
+    const char *const texts[] = {call->reader, kernel_text_exact_sums, kernel_text_scan, kernel_text_near, NULL};
     return prim_program(call, defines, texts, program);
 }
 
@@ -221,8 +214,7 @@ static bool open_near(PrimCall *call, int regions, Near *near)
 {
     double count = 0, n = fabs(call->arg[ARG_N]), most = (double)capacity_of(call) - 1;
     *near = (Near){.call = call, .far = call->arg[ARG_N] < 0};
-    TRY(dev_read(call->dev, call->values, (size_t)call->of_value * sizeof count, &count, sizeof count,
-                 call->err));
+    TRY(dev_read(call->dev, call->values, (size_t)call->of_value * sizeof count, &count, sizeof count, call->err));
     near->labels = (uint32_t)(count < most ? count : most);
     near->wanted = n < near->labels ? (uint32_t)n : near->labels;
     lay_out_cells(near);
@@ -230,8 +222,8 @@ static bool open_near(PrimCall *call, int regions, Near *near)
 }
 
 /* What is looked for, behind what all kernels have. */
-#define QUERY(near)                                                                                \
-    dev_uint((near)->wanted), dev_int((near)->far),                                                \
+#define QUERY(near)                                 \
+    dev_uint((near)->wanted), dev_int((near)->far), \
         dev_double((near)->call->arg[ARG_LIMIT] * (near)->call->arg[ARG_LIMIT])
 
 static bool fold(const Near *near)

@@ -32,8 +32,7 @@ static bool histogram_program(const PrimCall *call, int which, DevProgram **prog
     int bins = (int)call->arg[0];
     (void)which;
     if (bins < 1) {
-        return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d",
-                       call->name, bins);
+        return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d", call->name, bins);
     }
     uint64_t local = dev_info(call->dev)->local;
     int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : FEW_LOCAL_WORDS;
@@ -56,8 +55,7 @@ static bool run_histogram(PrimCall *call)
     TRY(histogram_program(call, 0, &program));
     TRY(!(host_is_huge(call) || prim_part(call).first) ||
         dev_fill(call->dev, call->out[0].mem, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
-                           dev_mem(call->out[0].mem)};
+    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)), dev_mem(call->out[0].mem)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "histogram_count",
                                           .reads = true,
@@ -91,8 +89,7 @@ static bool threshold_program(const PrimCall *call, int which, DevProgram **prog
     (void)which;
     int method = (int)call->arg[0];
     if (method < 0 || method >= N_METHODS) {
-        return err_set(call->err, CODE_USAGE, "%s: there is no threshold method %d", call->name,
-                       method);
+        return err_set(call->err, CODE_USAGE, "%s: there is no threshold method %d", call->name, method);
     }
     char defines[128];
     snprintf(defines, sizeof defines,
@@ -110,9 +107,8 @@ static bool run_threshold(PrimCall *call)
 {
     DevProgram *program = NULL;
     TRY(threshold_program(call, 0, &program));
-    const DevArg args[] = {dev_mem(call->in[0].mem),   dev_int(call->in[0].length),
-                           dev_int(call->arg[1] != 0), dev_mem(call->scratch),
-                           dev_mem(call->values),      dev_int(call->value)};
+    const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length), dev_int(call->arg[1] != 0),
+                           dev_mem(call->scratch),   dev_mem(call->values),       dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "threshold_find",
                                              .reads = true,

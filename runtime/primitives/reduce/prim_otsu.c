@@ -100,8 +100,8 @@ static const char *define_words(const PrimCall *call, char words[MOST_WORDS])
              "OTSU_AT_LOW = %d, OTSU_AT_HIGH = %d, OTSU_AT_SAMPLE = %d, OTSU_AT_FINE = %d, "
              "OTSU_AT_KEPT_COUNTS = %d, OTSU_AT_KEPT = %d, OTSU_KEPT = %d };\n"
              "#define OTSU_FINE_BINS %d\n",
-             AT_LOW, AT_HIGH, AT_THRESHOLD, AT_DECIDED, AT_FIRST_KEY, AT_LAST_KEY, AT_SAMPLE, AT_FINE,
-             AT_KEPT_COUNTS, AT_KEPT, KEPT, is_fine(call) ? FINE_BINS : 0);
+             AT_LOW, AT_HIGH, AT_THRESHOLD, AT_DECIDED, AT_FIRST_KEY, AT_LAST_KEY, AT_SAMPLE, AT_FINE, AT_KEPT_COUNTS,
+             AT_KEPT, KEPT, is_fine(call) ? FINE_BINS : 0);
     return words;
 }
 
@@ -122,8 +122,7 @@ static bool reads_program(const PrimCall *call, DevProgram **program)
 {
     int bins = (int)call->arg[ARG_BINS];
     if (bins < 1) {
-        return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d",
-                       call->name, bins);
+        return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d", call->name, bins);
     }
     uint64_t local = dev_info(call->dev)->local;
     int words = local > LOCAL_WORDS * sizeof(uint32_t) ? LOCAL_WORDS : LOCAL_WORDS / 2;
@@ -132,8 +131,7 @@ static bool reads_program(const PrimCall *call, DevProgram **program)
              "#define HISTOGRAM_BINS %d\n#define HISTOGRAM_INTEGER %d\n"
              "#define HISTOGRAM_LOCAL_WORDS %d\n#define HISTOGRAM_IN_OTSU 1\n%s",
              bins, call->arg[ARG_INTEGER] != 0, words, define_words(call, of_scratch));
-    const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram,
-                           kernel_text_otsu, NULL};
+    const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, kernel_text_otsu, NULL};
     return visit_program(call, defines, texts, program);
 }
 
@@ -156,13 +154,18 @@ static bool run_fine(const PrimCall *call, const Programs *programs, DevMem *con
     size_t most = (size_t)dev_info(call->dev)->units * GROUPS_A_UNIT;
     size_t groups = most < MOST_GROUPS ? most : MOST_GROUPS, group = visit_group(call);
     groups = groups < tiles ? groups : tiles;
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(tiles), dev_uint(samples),
-                           dev_mem(slice[WORK]), dev_mem(slice[COUNTS])};
-    const VisitLaunch sample = {programs->reads, "otsu_sample", true, samples, group,
-                                (const DevArg[]){args[0], args[1], args[2], args[4], args[5]}, 5};
+    const DevArg args[] = {dev_int(call->w),  dev_int(call->h),     dev_uint(tiles),
+                           dev_uint(samples), dev_mem(slice[WORK]), dev_mem(slice[COUNTS])};
+    const VisitLaunch sample = {programs->reads,
+                                "otsu_sample",
+                                true,
+                                samples,
+                                group,
+                                (const DevArg[]){args[0], args[1], args[2], args[4], args[5]},
+                                5};
     const VisitLaunch read = {programs->reads, "otsu_read", true, groups, group, args, 5};
-    const DevArg decide_args[] = {dev_mem(slice[WORK]), dev_uint(samples), dev_int(groups),
-                                  dev_mem(call->values), dev_int(call->value)};
+    const DevArg decide_args[] = {dev_mem(slice[WORK]), dev_uint(samples), dev_int(groups), dev_mem(call->values),
+                                  dev_int(call->value)};
     const VisitLaunch decide = {programs->bare, "otsu_decide", false, 1, group, decide_args, 5};
     return visit_launch(call, &sample) && visit_launch(call, &read) && visit_launch(call, &decide);
 }
@@ -175,7 +178,7 @@ static bool clear_counts(const PrimCall *call, DevMem *const *slice)
 
 static bool run_count(PrimCall *call, DevProgram *program, DevMem *const *slice)
 {
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)),
+    const DevArg args[] = {dev_int(call->w),       dev_int(call->h),     dev_uint(visit_tiles(call)),
                            dev_mem(slice[COUNTS]), dev_mem(slice[WORK]), dev_mem(call->values),
                            dev_int(call->value)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
@@ -190,12 +193,9 @@ static bool run_count(PrimCall *call, DevProgram *program, DevMem *const *slice)
 
 static bool run_find(const PrimCall *call, DevProgram *program, DevMem *const *slice)
 {
-    const DevArg args[] = {dev_mem(slice[WORK]),
-                           dev_mem(slice[COUNTS]),
-                           dev_int(call->arg[ARG_BINS]),
-                           dev_int(call->arg[ARG_INTEGER] != 0),
-                           dev_mem(slice[ROOM]),
-                           dev_mem(call->values),
+    const DevArg args[] = {dev_mem(slice[WORK]),         dev_mem(slice[COUNTS]),
+                           dev_int(call->arg[ARG_BINS]), dev_int(call->arg[ARG_INTEGER] != 0),
+                           dev_mem(slice[ROOM]),         dev_mem(call->values),
                            dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "otsu_find",

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 enum {
-    SAMPLE_SIZE = 16384,  /* as in kernels/rank.cl */
+    SAMPLE_SIZE = 16384, /* as in kernels/rank.cl */
     PASSES = 3,
     SMALL = 65536 /* pixels that are always worth a copy */
 };
@@ -59,8 +59,7 @@ bool rank_bracket(const PrimCall *call, DevProgram *reads)
     size_t group = visit_group(call);
     DevProgram *bare = NULL;
     TRY(rank_bare_program(call, &bare));
-    const DevArg sample_args[] = {dev_int(call->w), dev_int(call->h), dev_int(call->planes),
-                                  dev_mem(call->scratch)};
+    const DevArg sample_args[] = {dev_int(call->w), dev_int(call->h), dev_int(call->planes), dev_mem(call->scratch)};
     TRY(visit_launch(call, &(VisitLaunch){.program = reads,
                                           .kernel = "rank_sample",
                                           .reads = true,
@@ -68,8 +67,8 @@ bool rank_bracket(const PrimCall *call, DevProgram *reads)
                                           .group = group,
                                           .args = sample_args,
                                           .n_args = 4}));
-    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_int(call->ended),
-                                   dev_mem(call->scratch), dev_mem(call->values)};
+    const DevArg bracket_args[] = {dev_double(percent_of(call)), dev_int(call->ended), dev_mem(call->scratch),
+                                   dev_mem(call->values)};
     return visit_launch(call, &(VisitLaunch){.program = bare,
                                              .kernel = "rank_bracket",
                                              .groups = 1,
@@ -100,9 +99,8 @@ bool rank_find(const PrimCall *call, DevProgram *reads)
     uint32_t tiles = visit_tiles(call), capacity = rank_capacity(call);
     double percent = percent_of(call);
     for (int pass = 0; pass < PASSES; pass++) {
-        const DevArg refine_args[] = {dev_int(call->w),      dev_int(call->h),    dev_uint(tiles),
-                                      dev_uint(capacity),    dev_double(percent), dev_int(pass),
-                                      dev_mem(call->scratch)};
+        const DevArg refine_args[] = {dev_int(call->w),    dev_int(call->h), dev_uint(tiles),       dev_uint(capacity),
+                                      dev_double(percent), dev_int(pass),    dev_mem(call->scratch)};
         TRY(visit_launch(call, &(VisitLaunch){.program = reads,
                                               .kernel = "rank_refine",
                                               .reads = true,
@@ -127,8 +125,7 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
         return rank_bare_program(call, program);
     }
     char defines[96];
-    snprintf(defines, sizeof defines,
-             "#define RANK_HEADER_WORDS %d\n#define RANK_IN_SUMMARY 0\n", RANK_HEADER_WORDS);
+    snprintf(defines, sizeof defines, "#define RANK_HEADER_WORDS %d\n#define RANK_IN_SUMMARY 0\n", RANK_HEADER_WORDS);
     const char *texts[] = {kernel_text_visit, kernel_text_rank, NULL};
     return visit_program(call, defines, texts, program);
 }

@@ -64,8 +64,11 @@ static size_t scratch_bytes(const PrimCall *call)
 
 static bool run_blocks(const PrimCall *call, DevProgram *program)
 {
-    const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(reduce_blocks(call)),
-                           dev_uint(count_before(call)), dev_uint(count_others(call)),
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_uint(reduce_blocks(call)),
+                           dev_uint(count_before(call)),
+                           dev_uint(count_others(call)),
                            dev_mem(call->scratch)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "reduce_blocks",
@@ -86,9 +89,8 @@ bool reduce_finish(const PrimCall *call, int wanted)
 {
     DevProgram *program = NULL;
     TRY(reduce_finish_program(call, &program));
-    const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(count_partials(call)),
-                                  dev_int(wanted),        dev_int(call->ended),
-                                  dev_mem(call->values),  dev_int(call->value)};
+    const DevArg finish_args[] = {dev_mem(call->scratch), dev_uint(count_partials(call)), dev_int(wanted),
+                                  dev_int(call->ended),   dev_mem(call->values),          dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "reduce_finish",
                                              .groups = QUANTITIES,
@@ -108,8 +110,7 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     if (is_fed(call)) {
         return true;
     }
-    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_IN_SUMMARY 0\n",
-             (int)call->arg[0]);
+    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_IN_SUMMARY 0\n", (int)call->arg[0]);
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
     return visit_program(call, defines, texts, program);
 }

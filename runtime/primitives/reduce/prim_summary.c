@@ -55,16 +55,18 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
              "#define RANK_HEADER_WORDS %d\n#define RANK_IN_SUMMARY 1\n#define REDUCE_WANTED %d\n"
              "#define REDUCE_IN_SUMMARY 1\n",
              RANK_HEADER_WORDS, wanted_of(call));
-    const char *texts[] = {kernel_text_visit, kernel_text_rank, kernel_text_reduce,
-                           kernel_text_summary, NULL};
+    const char *texts[] = {kernel_text_visit, kernel_text_rank, kernel_text_reduce, kernel_text_summary, NULL};
     return visit_program(call, defines, texts, program);
 }
 
 static bool read_blocks(const PrimCall *rank, const PrimCall *reduce, DevProgram *program)
 {
-    const DevArg args[] = {dev_int(rank->w),         dev_int(rank->h),
-                           dev_uint((uint32_t)reduce_blocks(reduce)), dev_mem(reduce->scratch),
-                           dev_uint(rank_capacity(rank)), dev_mem(rank->scratch)};
+    const DevArg args[] = {dev_int(rank->w),
+                           dev_int(rank->h),
+                           dev_uint((uint32_t)reduce_blocks(reduce)),
+                           dev_mem(reduce->scratch),
+                           dev_uint(rank_capacity(rank)),
+                           dev_mem(rank->scratch)};
     return visit_launch(rank, &(VisitLaunch){.program = program,
                                              .kernel = "summary_blocks",
                                              .reads = true,
@@ -93,8 +95,7 @@ static bool run(PrimCall *call)
     PrimCall rank = rank_of(call), reduce = *call;
     size_t first = rank_bytes(call);
     TRY(visit_check_count(call));
-    TRY(dev_slice(call->dev, call->scratch, first, call->scratch_size - first, &reduce.scratch,
-                  call->err));
+    TRY(dev_slice(call->dev, call->scratch, first, call->scratch_size - first, &reduce.scratch, call->err));
     bool ok = (call->part.cut ? run_part : run_whole)(&rank, &reduce);
     call->done = rank.done;
     dev_free(call->dev, reduce.scratch);

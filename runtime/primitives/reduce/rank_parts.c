@@ -22,8 +22,8 @@
 #include <string.h>
 
 enum { HALF = 16, BINS = 1 << HALF, GUESSED = 3, ALL = (1 + GUESSED) * BINS }; /* as in */
-enum { AT_SMALLEST = ALL, AT_LISTED, AT_LIST };               /* kernels/rank_parts.cl */
-enum { NOWHERE = BINS }; /* a guess that no key is near */
+enum { AT_SMALLEST = ALL, AT_LISTED, AT_LIST };                                /* kernels/rank_parts.cl */
+enum { NOWHERE = BINS };                                                       /* a guess that no key is near */
 enum { LISTED = 128, MOST_LISTED = 2 << 20 }; /* one of so many pixels has room in the list; but at most */
 
 extern const char kernel_text_rank_parts[];
@@ -131,8 +131,8 @@ static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
     }
     TRY(r->waiting > 0 || clear(call));
     r->waiting += pixels;
-    const DevArg args[] = {dev_int(call->w),          dev_int(call->h),         dev_uint(visit_tiles(call)),
-                           dev_uint(r->guess.full),   dev_uint(r->guess.from),  dev_uint(r->guess.span),
+    const DevArg args[] = {dev_int(call->w),         dev_int(call->h),        dev_uint(visit_tiles(call)),
+                           dev_uint(r->guess.full),  dev_uint(r->guess.from), dev_uint(r->guess.span),
                            dev_uint(capacity(call)), dev_mem(call->scratch)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "rank_parts_count",
@@ -189,8 +189,7 @@ static bool find_key(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t
 }
 
 /* The key of the rank behind that of `key`, which is known. */
-static bool find_next(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t key, uint32_t *next,
-                      bool *known)
+static bool find_next(const PrimCall *call, RankParts *r, uint64_t rank, uint32_t key, uint32_t *next, bool *known)
 {
     TRY(find_key(call, r, rank, next, known));
     if (!*known && key >> HALF < r->guess.full + GUESSED) {

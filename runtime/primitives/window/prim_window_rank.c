@@ -173,9 +173,9 @@ static bool build(const PrimCall *call, const char *more, const char *const text
     snprintf(defines, sizeof defines,
              "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
              "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n%s",
-             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem), elem_is_integer(keys) ? 0 : (int)elem_size(keys),
-             keys == ELEM_U32 ? "uint" : "int", (unsigned)least_of(keys), (int)call->arg[ARG_BORDER],
-             more);
+             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem),
+             elem_is_integer(keys) ? 0 : (int)elem_size(keys), keys == ELEM_U32 ? "uint" : "int",
+             (unsigned)least_of(keys), (int)call->arg[ARG_BORDER], more);
     const char *texts[] = {kernel_text_lanes, kernel_text_window_keys, text[0], text[1], text[2], NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -190,14 +190,24 @@ static bool run_read(PrimCall *call)
     TRY(write_runs(call, &n_runs, &pixels));
     TRY(build(call, mode_of(call) ? "#define WINDOW_MODE 1\n" : "#define WINDOW_MODE 0\n",
               (const char *[3]){kernel_text_window_rank}, &program));
-    const DevArg args[] = {
-        dev_int(call->w),    dev_int(call->h),    dev_int(call->d),
-        dev_uint(rows),      dev_int(in->pitch),  dev_int(out->pitch),
-        dev_int(part.h),     dev_int(part.d),     dev_int(part.y),
-        dev_int(part.z),     dev_int(in->h),     dev_long(first_pixel(call, &part)),
-        dev_mem(in->mem),    dev_mem(call->scratch), dev_int(n_runs),
-        dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-        dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])), dev_mem(out->mem)};
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->d),
+                           dev_uint(rows),
+                           dev_int(in->pitch),
+                           dev_int(out->pitch),
+                           dev_int(part.h),
+                           dev_int(part.d),
+                           dev_int(part.y),
+                           dev_int(part.z),
+                           dev_int(in->h),
+                           dev_long(first_pixel(call, &part)),
+                           dev_mem(in->mem),
+                           dev_mem(call->scratch),
+                           dev_int(n_runs),
+                           dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
+                           dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
+                           dev_mem(out->mem)};
     return lanes_launch(call, &(LanesLaunch){.program = program,
                                              .kernel = "window_rank",
                                              .columns = (size_t)call->w,
@@ -223,19 +233,38 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
              t->items, t->walkers, t->digit, t->ahead, window_tiles_place(t) == 2 ? "ushort" : "uint");
     const char *set = mode_of(call) ? kernel_text_window_counts : kernel_text_window_bits;
     TRY(build(call, defines, (const char *[3]){kernel_text_window_sort, set, kernel_text_window_slide}, &program));
-    const DevArg args[] = {
-        dev_int(call->w),     dev_int(call->h),      dev_int(call->d),
-        dev_int(in->pitch),   dev_int(out->pitch),   dev_int(part.h),
-        dev_int(part.d),      dev_int(part.y),       dev_int(part.z),
-        dev_int(in->h),       dev_long(first_pixel(call, &part)), dev_mem(in->mem),
-        dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-        dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
-        dev_int(t->reach[0]), dev_int(t->reach[1]),  dev_int(t->reach[2]),
-        dev_int(t->size[0]),  dev_int(t->size[1]),   dev_int(t->size[2]),
-        dev_int(across),      dev_int(down),         dev_int(deep),
-        dev_uint(tiles),      dev_mem(call->scratch), dev_int(t->n_runs),
-        dev_int(t->n_columns), dev_ulong(t->edges),  dev_ulong(t->words),
-        dev_local(t->local),  dev_uint(t->local / sizeof(uint32_t)), dev_mem(out->mem)};
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->d),
+                           dev_int(in->pitch),
+                           dev_int(out->pitch),
+                           dev_int(part.h),
+                           dev_int(part.d),
+                           dev_int(part.y),
+                           dev_int(part.z),
+                           dev_int(in->h),
+                           dev_long(first_pixel(call, &part)),
+                           dev_mem(in->mem),
+                           dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
+                           dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
+                           dev_int(t->reach[0]),
+                           dev_int(t->reach[1]),
+                           dev_int(t->reach[2]),
+                           dev_int(t->size[0]),
+                           dev_int(t->size[1]),
+                           dev_int(t->size[2]),
+                           dev_int(across),
+                           dev_int(down),
+                           dev_int(deep),
+                           dev_uint(tiles),
+                           dev_mem(call->scratch),
+                           dev_int(t->n_runs),
+                           dev_int(t->n_columns),
+                           dev_ulong(t->edges),
+                           dev_ulong(t->words),
+                           dev_local(t->local),
+                           dev_uint(t->local / sizeof(uint32_t)),
+                           dev_mem(out->mem)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "window_slide",
                                              .groups = t->groups < tiles ? t->groups : tiles,

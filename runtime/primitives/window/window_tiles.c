@@ -151,8 +151,7 @@ static bool measure(const PrimCall *call, WindowTiles *t)
     size_t orders = (t->mode ? 3 : 2) * t->places + (size_t)t->size[0] * (size_t)t->size[1];
     size_t bytes = t->places * key + orders * window_tiles_place(t);
     t->words = lanes_divided_up(bytes, sizeof(uint64_t)) * 2; /* keys may have as many bytes */
-    return t->local <= dev_info(call->dev)->local &&
-           (t->edges + t->words) * sizeof(uint32_t) <= most_bytes(call);
+    return t->local <= dev_info(call->dev)->local && (t->edges + t->words) * sizeof(uint32_t) <= most_bytes(call);
 }
 
 /* Groups that a unit has at a time. */
@@ -186,8 +185,7 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
     double places = (double)t->places + (double)counts(t) / counts_a_place;
     double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
     double sorting = places * (kind->place + kind->pass * passes);
-    return ((kind->flip * steps + kind->find) / (t->walkers * groups) +
-            sorting / (plane * fmin(t->size[2], call->d))) *
+    return ((kind->flip * steps + kind->find) / (t->walkers * groups) + sorting / (plane * fmin(t->size[2], call->d))) *
            idle((double)count_tiles(call, t), (double)units(call) * groups, kind->late);
 }
 
