@@ -2,6 +2,7 @@
 #include "driver.h"
 
 #include "../base/stack.h"
+#include "../runtime/command/describe.h"
 #include "../runtime/host/signals.h"
 #include "../runtime/host/streams.h"
 
@@ -14,20 +15,24 @@ static const struct Command {
     const char *name, *usage, *what;
     int (*run)(int argc, char **argv);
 } COMMANDS[] = {
+    {"check", "check FILE.pipe [--json]", "show the mistakes in a pipeline", cmd_check},
+    {"run", "run FILE.pipe IMAGE|FOLDER... [-o FOLDER] [--PARAMETER VALUE]... [OPTION]...",
+     "run a pipeline; `pipec help run` lists the options, `pipec run FILE.pipe --help` also the parameters", cmd_run},
     {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
-     "make an executable (or NAME.c and NAME.h); --for: with the kernels that DEVICE's driver makes", cmd_build},
-    {"run", "run FILE.pipe IMAGE... [-o FOLDER] [options]",
-     "compile and run at once; run FILE.pipe --help lists the options", cmd_run},
-    {"check", "check FILE.pipe [--json]", "only report what is wrong", cmd_check},
-    {"fmt", "fmt [--check] FILE.pipe...", "bring files into the one format", cmd_fmt},
-    {"show", "show FILE.pipe --ast|--ir|--graph|--kernels[=all]|--c", "print a stage of the compilation", cmd_show},
-    {"explain", "explain FILE.pipe [--PARAMETER VALUE]...", "say for each edge how it was fused, or why not",
-     cmd_explain},
+     "make an executable, or a C library; --for includes kernels compiled for a device and images of a shape",
+     cmd_build},
+    {"fmt", "fmt [--check] FILE.pipe...", "format pipelines in the one style; --check only says which are not",
+     cmd_fmt},
+    {"ops", "ops [NAME] [--source]", "list the operators, or explain one; --source shows how it is written", cmd_ops},
+    {"help", "help [COMMAND|CODE|passes]", "explain a command or a message such as P0207, or list the passes",
+     cmd_help},
+    {"devices", "devices [--probe]", "list the devices; --probe measures their speed, for --plan-for", cmd_devices},
     {"plan", "plan FILE.pipe --shape 20000x30000:u16 [--memory 8GiB]",
-     "kernels, buffers over time and peak memory, without a device", cmd_plan},
-    {"devices", "devices [--probe]", "list the devices; --probe: measure them for --plan-for", cmd_devices},
-    {"ops", "ops [NAME] [--source]", "list the operators, or explain one", cmd_ops},
-    {"help", "help [COMMAND | CODE]", "explain a command, or an error such as P0207", cmd_help},
+     "show steps, buffers and peak memory for images of a shape; needs no device", cmd_plan},
+    {"explain", "explain FILE.pipe [--PARAMETER VALUE]...", "say which steps share a kernel, and why others do not",
+     cmd_explain},
+    {"show", "show FILE.pipe --ast|--ir|--graph|--passes|--kernels[=all]|--c", "print a stage of the compilation",
+     cmd_show},
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -48,14 +53,23 @@ int complain(const Err *err)
     return err->code;
 }
 
+static void print_command(const struct Command *command)
+{
+    printf("  pipec %s\n      %s\n", command->usage, command->what);
+}
+
 static void print_usage(void)
 {
-    puts("pipec: compiles image-analysis pipelines to fused OpenCL programs\n");
+    puts("pipec compiles image-analysis pipelines to programs for GPUs and CPUs\n");
     for (int i = 0; i < N_COMMANDS; i++) {
-        printf("  pipec %-58s %s\n", COMMANDS[i].usage, COMMANDS[i].what);
+        print_command(&COMMANDS[i]);
     }
-    puts("\ncompiling can be steered with --fuse=none|pointwise|all, --passes=a,b, --verify,\n"
-         "--print-after=PASS|all and --plan-for=DEVICE; no output changes by it");
+    puts("\noptions of all commands that compile; none changes a result\n"
+         "  --plan-for=DEVICE          plan kernels for this device; `pipec devices --probe` adds one\n"
+         "  --fuse=none|pointwise|all  how far steps are fused (default: all)\n"
+         "  --passes=A,B               run only these passes\n"
+         "  --verify                   verify the graph after each pass\n"
+         "  --print-after=PASS|all     what `show --passes` prints: the graph after this pass (default: all)");
 }
 
 static int list_passes(void)
@@ -92,7 +106,10 @@ int cmd_help(int argc, char **argv)
     }
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(COMMANDS[i].name, argv[1]) == 0) {
-            printf("pipec %s\n    %s\n", COMMANDS[i].usage, COMMANDS[i].what);
+            print_command(&COMMANDS[i]);
+            if (COMMANDS[i].run == cmd_run) {
+                describe_options(stdout);
+            }
             return CODE_OK;
         }
     }

@@ -151,6 +151,11 @@ void describe_help(const Program *program, const char *command, FILE *to)
         fprintf(to, "%s\n", text);
     }
     put_program(to, program);
+    describe_options(to);
+}
+
+void describe_options(FILE *to)
+{
     fputs("\noptions\n", to);
     for (int i = 0; i < OPTION_ROW_COUNT; i++) {
         const OptionRow *row = &OPTION_ROWS[i];
@@ -163,8 +168,8 @@ void describe_help(const Program *program, const char *command, FILE *to)
                  argument[0] != '\0' && argument[0] != '[' ? " " : "", argument);
         put_row(to, left, row->help);
     }
-    fputs("\nexit codes: 0 all done; 1 some images failed; 2 wrong usage; 3 no device;\n"
-          "4 does not fit; 5 outputs cannot be written; 130 interrupted\n",
+    fputs("\nexit codes: 0 all images are done; 1 some images failed; 2 wrong usage; 3 no device; 4 does not fit into\n"
+          "memory; 5 outputs cannot be written; 130 interrupted; 143 ended by SIGTERM\n",
           to);
 }
 

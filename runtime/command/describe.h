@@ -11,6 +11,7 @@
 
 /* `command`: how the program is called. */
 void describe_help(const Program *program, const char *command, FILE *to);
+void describe_options(FILE *to); /* what every program has, as a part of its help */
 void describe_version(const Program *program, FILE *to);
 void describe_text(const Program *program, FILE *to);
 void describe_json(const Program *program, FILE *to);

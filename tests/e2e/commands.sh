@@ -284,6 +284,9 @@ for command in build run check fmt show explain plan devices ops help; do
     shows "pipec $command"
     cp all said.out
 done
+expect 0 '' "$PIPEC" run --help
+shows '--resume'
+shows 'exit codes'
 expect 0 '' "$PIPEC" --version
 shows 'pipec '
 finish
