@@ -29,10 +29,21 @@ done
 expect 0 '' "$PIPEC" check "$ROOT/docs/pictures/cells.pipe"
 check test ! -s said.err
 
-# [words](place) in a page.
-for page in "$ROOT"/README.md "$ROOT"/docs/*.md "$ROOT"/docs/pictures/README.md "$ROOT"/bench/README.md; do
-    for place in $(grep -o '](\([^)#:]*\))' "$page" | tr -d '])('); do
-        check test -e "$(dirname "$page")/$place"
+# [words](place) in a page, and [words](place#heading).
+headings() {
+    sed -n 's/^##* //p' "$1" | tr 'A-Z ' 'a-z-' | sed 's/[^a-z0-9_-]//g'
+}
+has_heading() {
+    headings "$1" | grep -qx -- "$2"
+}
+for page in "$ROOT"/*.md "$ROOT"/docs/*.md "$ROOT"/docs/pictures/README.md "$ROOT"/bench/*.md "$ROOT"/tests/README.md; do
+    for place in $(grep -o '](\([^):]*\))' "$page" | tr -d '])('); do
+        file=$(dirname "$page")/${place%%#*}
+        check test -e "$file"
+        case $place in
+        '#'*) check has_heading "$page" "${place#*#}" ;;
+        *'#'*) check has_heading "$file" "${place#*#}" ;;
+        esac
     done
 done
 
