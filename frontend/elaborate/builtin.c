@@ -513,11 +513,13 @@ static bool check_window(Elab *el, const Call *call, Val f)
         cells = ir_op2(g, IR_X_MUL, cells, side);
     }
     double n;
-    if (ir_default(g, cells, (double)NAN, &n) && !(n <= MOST_CELLS)) {
+    bool indexed = ir_expr(g, cells)->rank == IR_INDEX; /* then it is as large as any turn makes it */
+    bool known = indexed ? isfinite(n = ir_range(g, cells).hi) : ir_default(g, cells, (double)NAN, &n);
+    if (known && !(n <= MOST_CELLS)) {
         el_error(el, WINDOW_TOO_LARGE, call->span, n, MOST_CELLS);
         return false;
     }
-    if (ir_expr(g, cells)->rank != IR_CONST && !el->guarded) {
+    if (ir_expr(g, cells)->rank == IR_HOST && !el->guarded) {
         const IrBound bound = {.what = "the number of pixels in a window",
                                .must = "at most 16777216",
                                .value = cells,
