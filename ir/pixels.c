@@ -12,6 +12,8 @@
 #include "pixels.h"
 #include "range.h"
 
+#include "../base/id_map.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,14 +23,35 @@ typedef struct Known {
     double lo, hi;
 } Known;
 
+/* What is known of the few nodes or expressions that were asked about. */
+typedef struct Table {
+    IdMap ids;
+    Vec(Known) at; /* by place */
+} Table;
+
 typedef struct Walk {
     IrGraph *g;
-    Known *expr, *node; /* by number, as far as they are known */
-    Known *carried;     /* by node: what carries are taken for */
+    Table expr, node; /* by number, as far as they are known */
+    Table carried;    /* by node: what carries are taken for */
 } Walk;
 
 static Known of_expr(Walk *w, IrExpr e);
 static Known of_node(Walk *w, IrId id);
+
+static Known look_up(const Table *table, uint32_t id)
+{
+    int place = id_map_find(&table->ids, id);
+    return place >= 0 ? table->at.at[place] : (Known){.is = NOT_YET};
+}
+
+static void enter(Walk *w, Table *table, uint32_t id, Known known)
+{
+    int place = id_map_add(&table->ids, w->g->arena, id);
+    if (place == table->at.n) {
+        vec_push(w->g->arena, &table->at, known);
+    }
+    table->at.at[place] = known;
+}
 
 static IrExpr truth(Walk *w, bool is)
 {
@@ -124,8 +147,10 @@ static Known make_node(Walk *w, IrId id)
         return of_input(w, id);
     case IR_MAP:
         return narrow ? typed(w, n.elem) : n.of != 0 ? of_node(w, n.of) : of_expr(w, n.in[0]);
-    case IR_CARRY:
-        return w->carried[id].is != NOT_YET ? w->carried[id] : computed(truth(w, elem_is_integer(n.elem)));
+    case IR_CARRY: {
+        const Known taken = look_up(&w->carried, id);
+        return taken.is != NOT_YET ? taken : computed(truth(w, elem_is_integer(n.elem)));
+    }
     case IR_WINDOW_RANK:
         return of_window(w, &n);
     case IR_RECONSTRUCT: {
@@ -143,11 +168,12 @@ static Known make_node(Walk *w, IrId id)
 
 static Known of_node(Walk *w, IrId id)
 {
-    if (w->node[id].is == NOT_YET) {
-        const Known known = make_node(w, id);
-        w->node[id] = known;
+    Known known = look_up(&w->node, id);
+    if (known.is == NOT_YET) {
+        known = make_node(w, id);
+        enter(w, &w->node, id, known);
     }
-    return w->node[id];
+    return known;
 }
 
 /* ---- expressions ------------------------------------------------------------------------- */
@@ -246,12 +272,13 @@ static Known make_expr(Walk *w, IrExpr e)
 /* Arithmetic in whole numbers is whole, whatever it is. */
 static Known of_expr(Walk *w, IrExpr e)
 {
-    if (w->expr[e].is == NOT_YET) {
-        Known known = make_expr(w, e);
+    Known known = look_up(&w->expr, e);
+    if (known.is == NOT_YET) {
+        known = make_expr(w, e);
         known.p.whole = elem_is_integer(ir_expr(w->g, e)->type) ? truth(w, true) : known.p.whole;
-        w->expr[e] = known;
+        enter(w, &w->expr, e, known);
     }
-    return w->expr[e];
+    return known;
 }
 
 /* ---- loops ------------------------------------------------------------------------------- */
@@ -261,14 +288,8 @@ static bool same(const Known *a, const Known *b)
     return a->is == b->is && a->p.elem == b->p.elem && a->p.file == b->p.file && a->p.whole == b->p.whole;
 }
 
-static void forget(Walk *w, int exprs)
-{
-    memset(w->expr, 0, (size_t)exprs * sizeof *w->expr);
-    memset(w->node, 0, (size_t)w->g->nodes.n * sizeof *w->node);
-}
-
 /* One round over all carries; false when none has changed. */
-static bool carry_on(Walk *w, int exprs)
+static bool carry_on(Walk *w)
 {
     bool changed = false;
     for (int l = 1; l < w->g->loops.n; l++) {
@@ -278,35 +299,32 @@ static bool carry_on(Walk *w, int exprs)
                 continue;
             }
             const Known first = of_node(w, c.first), now = either(w, first, of_node(w, c.next));
-            if (!same(&now, &w->carried[c.carry])) {
-                w->carried[c.carry] = now;
+            const Known before = look_up(&w->carried, c.carry);
+            if (!same(&now, &before)) {
+                enter(w, &w->carried, c.carry, now);
                 changed = true;
-                forget(w, exprs);
+                w->expr = w->node = (Table){.ids.n_slots = 0}; /* all is found out anew */
             }
         }
     }
     return changed;
 }
 
-static void take_carries(Walk *w, int exprs)
+static void take_carries(Walk *w)
 {
     const Known anything = {.is = ANYTHING, .p = {.whole = truth(w, true)}};
     for (int l = 1; l < w->g->loops.n; l++) {
         for (int i = 0; i < w->g->loops.at[l].carries.n; i++) {
-            w->carried[w->g->loops.at[l].carries.at[i].carry] = anything;
+            enter(w, &w->carried, w->g->loops.at[l].carries.at[i].carry, anything);
         }
     }
-    while (carry_on(w, exprs)) {
+    while (carry_on(w)) {
     }
 }
 
 IrPixels ir_pixels(IrGraph *g, IrExpr e)
 {
-    const int exprs = g->exprs.n; /* truths are added, which nobody asks about */
-    Walk w = {.g = g,
-              .expr = arena_array(g->arena, Known, exprs),
-              .node = arena_array(g->arena, Known, g->nodes.n),
-              .carried = arena_array(g->arena, Known, g->nodes.n)};
-    take_carries(&w, exprs);
+    Walk w = {.g = g};
+    take_carries(&w);
     return of_expr(&w, e).p;
 }
