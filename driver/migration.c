@@ -79,8 +79,8 @@ int print_migration(const Ops *ops, const char *names, Arena *arena)
             comma = ", ";
         }
     }
-    puts(".\n\nThese need what the language does not have (points or matrices as input, weights of contacts between "
-         "labels,\n"
-         "spectra, sheared volumes, level sets, tiles with a histogram each), or make test images.");
+    puts(
+        ".\n\nThese need what the language does not have (points or matrices as input, weights of contacts between labels,\n"
+        "spectra, sheared volumes, level sets, tiles with a histogram each), or make test images.");
     return unknown == 0 ? CODE_OK : CODE_FILES;
 }

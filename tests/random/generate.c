@@ -163,8 +163,7 @@ static void function_of_pixels(Gen *gen, Str *out, const char *name)
         "fn f%d(a : i32, b : i32) : i32 {\n  while a > 9 or a < -9 { a = a // 2 + 1 }\n  return a * b - %s\n}\n",
         "fn f%d(a, b = 3) {\n  h = a[dx = -2] + b if has_axis(a, \"z\") else a[dx = 2] - b\n  return max(h, %s)\n}\n",
         "fn f%d(a, b) {\n  t = a\n  for k in 1 .. 3 { t = t + k * b[dx = k, border = wrap] }\n  return t\n}\n",
-        "fn f%d(a : u8, b : i16) : i32 {\n  n = a\n  k = 0\n  while n > 0 {\n    n = n // 3\n    k = k + b\n  }\n  "
-        "return k\n}\n",
+        "fn f%d(a : u8, b : i16) : i32 {\n  n = a\n  k = 0\n  while n > 0 {\n    n = n // 3\n    k = k + b\n  }\n  return k\n}\n",
         "fn f%d(a, b) {\n  z = 0\n  w = 0\n  for k in 0 .. 9 {\n    t = z * z - w * w + a\n    w = 2 * z * w + b\n"
         "    z = t\n    if z * z + w * w > 4 { return k }\n  }\n  return %s\n}\n",
         "fn f%d(a : f64, b : f64) : f64 {\n  if a < b { return b / (a + %s) }\n  return a * a - b\n}\n",

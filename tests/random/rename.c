@@ -12,20 +12,14 @@
 extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[], kernel_text_rows[],
     kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_visit[], kernel_text_label[];
 
-static const char GENERATED[] = "x y z w h d c k m j i n p q r s t x0 y0 z0 x1 y1 r0 r1 p0 p1 t0 t1 u0 u1 s2 from turn "
-                                "side begin first last end strip "
-                                "plane planes pitch rows_from rows_to plane_from cols_from row_from part_y part_plane "
-                                "sum0 sum1 sum2 max0 min1 prod1 "
-                                "r0_inside r1_inside open0 open1 window0 window0_n host1_f32 near0 tile0 at0 tap taps "
-                                "value values wanted slab kept_rows "
-                                "px_at px_row px_carried0 px_ranked partials0 reduced0 read_0 read_1 READ_ARGS "
-                                "READ_PARAMS TURNS STEPS PX LX ROW UP4 "
-                                "CHANNEL WHERE HOST image_t image_rows image_row0 v1_rows v1_at v1_r0 v1_inside kernel "
-                                "global local constant private "
-                                "main generic int float double uint uchar ushort long bool half void const static "
-                                "inline get_group_id get_global_id "
-                                "barrier fma fmin fmax convert_int as_float INFINITY NAN INT_MAX CL_VERSION __FILE__ "
-                                "__LINE__ _x x_ x__y u_x f64_exp";
+static const char GENERATED[] =
+    "x y z w h d c k m j i n p q r s t x0 y0 z0 x1 y1 r0 r1 p0 p1 t0 t1 u0 u1 s2 from turn side begin first last end strip "
+    "plane planes pitch rows_from rows_to plane_from cols_from row_from part_y part_plane sum0 sum1 sum2 max0 min1 prod1 "
+    "r0_inside r1_inside open0 open1 window0 window0_n host1_f32 near0 tile0 at0 tap taps value values wanted slab kept_rows "
+    "px_at px_row px_carried0 px_ranked partials0 reduced0 read_0 read_1 READ_ARGS READ_PARAMS TURNS STEPS PX LX ROW UP4 "
+    "CHANNEL WHERE HOST image_t image_rows image_row0 v1_rows v1_at v1_r0 v1_inside kernel global local constant private "
+    "main generic int float double uint uchar ushort long bool half void const static inline get_group_id get_global_id "
+    "barrier fma fmin fmax convert_int as_float INFINITY NAN INT_MAX CL_VERSION __FILE__ __LINE__ _x x_ x__y u_x f64_exp";
 
 static bool is_letter(char c)
 {

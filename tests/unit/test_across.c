@@ -139,8 +139,8 @@ static const Scene SCENES[] = {
      BOTH_SPARSE,
      false},
     {"nearest of channels",
-     CHANNELS "l = label(image > 252)\noutput a = voronoi(l)\noutput b = expand_labels(l, 2.5)\noutput c = "
-              "distance(image < 251)\n",
+     CHANNELS
+     "l = label(image > 252)\noutput a = voronoi(l)\noutput b = expand_labels(l, 2.5)\noutput c = distance(image < 251)\n",
      {17, 41, 6, 3},
      ELEM_U8,
      BOTH_NOISE,
@@ -163,8 +163,8 @@ static const Scene SCENES[] = {
      BOTH_NOISE,
      false},
     {"ranks of channels",
-     CHANNELS "output a = median_filter(image, 3)\noutput b = gaussian(image, 1)\noutput c = median_filter(image[c = "
-              "1], [2, 1, 3])\n",
+     CHANNELS
+     "output a = median_filter(image, 3)\noutput b = gaussian(image, 1)\noutput c = median_filter(image[c = 1], [2, 1, 3])\n",
      {15, 19, 7, 3},
      ELEM_F32,
      BOTH_SPECIAL,
@@ -178,8 +178,8 @@ static const Scene SCENES[] = {
      BOTH_SMOOTH,
      false},
     {"touching in channels",
-     CHANNELS "l = label_equal(image / 128)\noutput a = touches(l)\noutput b = touches(label(image > 100, connectivity "
-              "= 6))\noutput c = gaussian(image, 2)\n",
+     CHANNELS
+     "l = label_equal(image / 128)\noutput a = touches(l)\noutput b = touches(label(image > 100, connectivity = 6))\noutput c = gaussian(image, 2)\n",
      {14, 12, 5, 3},
      ELEM_U8,
      BOTH_NOISE,
@@ -225,8 +225,7 @@ static const Scene SCENES[] = {
      VOLUME
      "output a = local_maxima(floor(image / 80))\noutput b = local_maxima(number(image > 128), connectivity = 1)\n"
      "m = gaussian(image, 1)\noutput c = local_maxima(m, connectivity = 2)\noutput g = m[dy = 4] - m[dy = -3]\n"
-     "output d = local_minima(floor(image / 60)) and image[dy = 3] > 20\noutput e = label(local_maxima(floor(image / "
-     "100)))\n"
+     "output d = local_minima(floor(image / 60)) and image[dy = 3] > 20\noutput e = label(local_maxima(floor(image / 100)))\n"
      "output f = local_maxima(0 * image)\n",
      {25, 20, 9, 1},
      ELEM_U8,

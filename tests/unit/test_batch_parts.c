@@ -509,7 +509,7 @@ static void stamps_are_taken_anew(void **state)
 {
     (void)state;
     const char *values;
-    char before[DIGEST_TEXT], *text;
+    char before[DIGEST_TEXT], *text = NULL;
     size_t size;
     Err err = {0};
     write_text("flat.tif", "");

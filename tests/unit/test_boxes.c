@@ -100,8 +100,8 @@ static const Scene SCENES[] = {
      {300, 280, 1, 1},
      ELEM_U16},
     {"beside a transpose",
-     PLANE "b = median_filter(image, 1)\noutput a = transpose(image) - flip(b, y)\noutput c = b - transpose(image)[x = "
-           "x_of(b), y = y_of(b)]\n",
+     PLANE
+     "b = median_filter(image, 1)\noutput a = transpose(image) - flip(b, y)\noutput c = b - transpose(image)[x = x_of(b), y = y_of(b)]\n",
      {290, 290, 1, 1},
      ELEM_U8},
     {"volumes moved",
@@ -122,16 +122,15 @@ static const Scene SCENES[] = {
      {35, 41, 1, 1},
      ELEM_U8},
     {"follow pixels",
-     PLANE "output a = image[y = y_of(image) + image / 32, border = nearest]\n"
-           "output b = image[x = x_of(image) + image - 128, y = y_of(image) + min(max(image - 100, -3), 4), border = "
-           "mirror]\n"
-           "near = i16(min(max(f32(image) - 128, -5), 5))\n"
-           "output c = image[y = y_of(image) + near, border = reflect]\n"
-           "output d = image[y = y_of(image) - near, border = wrap]\n"
-           "output e = image[x = x_of(image) + i16(image > 99), y = y_of(image) + (2 if image < 50 else -1), border = "
-           "nearest]\n"
-           "output f = image[y = image % 7, border = nearest]\n"
-           "output g = image[y = y_of(image) + 3 * sign(f32(image) - 77), border = constant(9)]\n",
+     PLANE
+     "output a = image[y = y_of(image) + image / 32, border = nearest]\n"
+     "output b = image[x = x_of(image) + image - 128, y = y_of(image) + min(max(image - 100, -3), 4), border = mirror]\n"
+     "near = i16(min(max(f32(image) - 128, -5), 5))\n"
+     "output c = image[y = y_of(image) + near, border = reflect]\n"
+     "output d = image[y = y_of(image) - near, border = wrap]\n"
+     "output e = image[x = x_of(image) + i16(image > 99), y = y_of(image) + (2 if image < 50 else -1), border = nearest]\n"
+     "output f = image[y = image % 7, border = nearest]\n"
+     "output g = image[y = y_of(image) + 3 * sign(f32(image) - 77), border = constant(9)]\n",
      {35, 41, 1, 1},
      ELEM_U8},
     {"follow pixels that may be no numbers",
@@ -178,9 +177,9 @@ static const Scene SCENES[] = {
      {300, 41, 1, 1},
      ELEM_U8},
     {"anywhere in loops",
-     PLANE "v = f32(image)\nrepeat 3 {\n  v = v[y = v, border = mirror] + 1\n}\noutput a = v\n"
-           "w = f32(image)\nrepeat 2 {\n  s = mean(w)\n  w = w[y = y_of(image) + s - w, x = s, border = "
-           "nearest]\n}\noutput b = w\n",
+     PLANE
+     "v = f32(image)\nrepeat 3 {\n  v = v[y = v, border = mirror] + 1\n}\noutput a = v\n"
+     "w = f32(image)\nrepeat 2 {\n  s = mean(w)\n  w = w[y = y_of(image) + s - w, x = s, border = nearest]\n}\noutput b = w\n",
      {35, 41, 1, 1},
      ELEM_U8},
     {"planes anywhere",
@@ -192,39 +191,37 @@ static const Scene SCENES[] = {
      {15, 12, 10, 1},
      ELEM_U8},
     {"windows anywhere",
-     PLANE "d = f32(image) - 99.5\ny = y_of(image) + d\nx = x_of(image) - d\n"
-           "output a = sum((1.5 - abs(j)) * image[y = y + j, x = x + i, border = mirror] for j in -1 .. 1, i in -2 .. "
-           "2 where i <= j)\n"
-           "output b = median(image[y = y + j, x = x + i, border = nearest] for j in -1 .. 1, i in -1 .. 1)\n"
-           "output c = mode(image[y = y + j, border = wrap] // 64 for j in -2 .. 2)\n"
-           "output e = min(image[y = y_of(image) + image[dy = k] * k, border = reflect] for k in -2 .. 2)\n"
-           "m = image > 128\noutput f = any(m[y = y + j, border = constant(1)] for j in 0 .. 3 where j != 1)\n"
-           "output g = sum(image[y = y + j * mean(image) / 50 + j * j * 0.5, x = k, border = mirror] for j in 1 .. 3, "
-           "k in 2 .. 3)\n"
-           "output h = max(image[y = y - j * image[y = y + j, border = wrap], border = wrap] for j in 0 .. 2)\n",
+     PLANE
+     "d = f32(image) - 99.5\ny = y_of(image) + d\nx = x_of(image) - d\n"
+     "output a = sum((1.5 - abs(j)) * image[y = y + j, x = x + i, border = mirror] for j in -1 .. 1, i in -2 .. 2 where i <= j)\n"
+     "output b = median(image[y = y + j, x = x + i, border = nearest] for j in -1 .. 1, i in -1 .. 1)\n"
+     "output c = mode(image[y = y + j, border = wrap] // 64 for j in -2 .. 2)\n"
+     "output e = min(image[y = y_of(image) + image[dy = k] * k, border = reflect] for k in -2 .. 2)\n"
+     "m = image > 128\noutput f = any(m[y = y + j, border = constant(1)] for j in 0 .. 3 where j != 1)\n"
+     "output g = sum(image[y = y + j * mean(image) / 50 + j * j * 0.5, x = k, border = mirror] for j in 1 .. 3, k in 2 .. 3)\n"
+     "output h = max(image[y = y - j * image[y = y + j, border = wrap], border = wrap] for j in 0 .. 2)\n",
      {35, 41, 1, 1},
      ELEM_U8},
     {"windows anywhere in a param's range",
-     PLANE "param r = 2 in 0 .. 5\nparam step = 0.75\nd = f32(image) - 99.5\n"
-           "output a = mean(image[y = y_of(image) + d * j * step + r, x = x_of(image) + j, border = nearest] for j in "
-           "-r .. r)\n"
-           "output b = sum(image[y = y_of(image) + d + j, border = nearest] for j in r .. 1)\n",
+     PLANE
+     "param r = 2 in 0 .. 5\nparam step = 0.75\nd = f32(image) - 99.5\n"
+     "output a = mean(image[y = y_of(image) + d * j * step + r, x = x_of(image) + j, border = nearest] for j in -r .. r)\n"
+     "output b = sum(image[y = y_of(image) + d + j, border = nearest] for j in r .. 1)\n",
      {35, 41, 1, 1},
      ELEM_U8},
     {"colours in windows anywhere",
      COLOURS
      "d = f32(image) - 99.5\n"
-     "output a = sum(image[y = y_of(image) + d + j, x = x_of(image) + i, border = mirror] for j in 0 .. 1, i in 0 .. "
-     "2)\n"
+     "output a = sum(image[y = y_of(image) + d + j, x = x_of(image) + i, border = mirror] for j in 0 .. 1, i in 0 .. 2)\n"
      "output b = max(image[y = y_of(image) + image[c = k] - j, c = k, border = nearest] for k in 0 .. 2, j in 0 .. 1)\n"
      "output c = median(image[y = y_of(image) + f32(image[c = 0]) * j, border = wrap] for j in -1 .. 1)\n"
      "output e = sum(image[y = y_of(image) + f32(image[c = k]) - c_of(image), c = k, border = wrap] for k in 0 .. 2)\n",
      {23, 19, 1, 3},
      ELEM_U8},
     {"volumes in windows anywhere",
-     VOLUME "d = f32(image) / 10\noutput a = mean(image[z = d + k, y = y_of(image) + j, border = mirror] for k in -1 "
-            ".. 1, j in -1 .. 1)\n"
-            "p = max_project(image)\noutput b = sum(p[y = p + j, border = mirror] for j in 0 .. 3)\n",
+     VOLUME
+     "d = f32(image) / 10\noutput a = mean(image[z = d + k, y = y_of(image) + j, border = mirror] for k in -1 .. 1, j in -1 .. 1)\n"
+     "p = max_project(image)\noutput b = sum(p[y = p + j, border = mirror] for j in 0 .. 3)\n",
      {15, 12, 10, 1},
      ELEM_U8},
     {"colours anywhere",
@@ -233,8 +230,8 @@ static const Scene SCENES[] = {
      {23, 19, 1, 3},
      ELEM_U8},
     {"channels of volumes anywhere",
-     CHANNELS "output a = image[z = image / 30, border = mirror]\noutput b = image[z = image[c = 1] / 30, c = 0, "
-              "border = nearest]\n",
+     CHANNELS
+     "output a = image[z = image / 30, border = mirror]\noutput b = image[z = image[c = 1] / 30, c = 0, border = nearest]\n",
      {15, 11, 9, 3},
      ELEM_U8},
     {"colours",
@@ -263,14 +260,13 @@ static const Scene IN_ROUNDS[] = {
      PLANE
      "output a = median_filter(image, box(9), border = wrap)\n"
      "output b = percentile_filter(gaussian(image, 1), 30, disk(6), border = wrap) - image\n"
-     "output c = mode_filter(image // 16, box(40), border = wrap)\nm = label(median_filter(image, box(5), border = "
-     "wrap) > 128)\n"
+     "output c = mode_filter(image // 16, box(40), border = wrap)\nm = label(median_filter(image, box(5), border = wrap) > 128)\n"
      "output e = count(m)\nk = f32(image)\nrepeat 2 { k = median_filter(k + 1, box(5), border = wrap) }\noutput k\n",
      {31, 43, 1, 1},
      ELEM_U8},
     {"large windows of volumes round the ends",
-     VOLUME "output a = median_filter(image, box(2), border = wrap)\noutput b = percentile_filter(image, 80, ball(3), "
-            "border = wrap)\n",
+     VOLUME
+     "output a = median_filter(image, box(2), border = wrap)\noutput b = percentile_filter(image, 80, ball(3), border = wrap)\n",
      {15, 12, 10, 1},
      ELEM_U16},
 };
@@ -426,16 +422,16 @@ static const Need NEEDS[] = {
     {PLANE "output a = image[y = y_of(image) + min(max(image - 128, -8), 8), border = nearest]\n",
      {2000, 2000, 1, 1},
      64},
-    {PLANE "d = gaussian(image, 1)\noutput a = image[y = y_of(image) + (max(-4, min(d, 4)) if d == d else 0), border = "
-           "mirror]\n",
+    {PLANE
+     "d = gaussian(image, 1)\noutput a = image[y = y_of(image) + (max(-4, min(d, 4)) if d == d else 0), border = mirror]\n",
      {2000, 2000, 1, 1},
      600},
     {PLANE "output a = image[x = x_of(image) + image / 16, y = y_of(image) - u8(image / 16), border = mirror]\n",
      {2000, 2000, 1, 1},
      64},
     {PLANE "output a = image[y = 100 * f32(image), border = mirror]\n", {2000, 2000, 1, 1}, 200},
-    {PLANE "y = y_of(image) + 50 * sqrt(image)\noutput a = image[y = y, border = mirror] + image[y = y + 1, border = "
-           "mirror]\n",
+    {PLANE
+     "y = y_of(image) + 50 * sqrt(image)\noutput a = image[y = y, border = mirror] + image[y = y + 1, border = mirror]\n",
      {2000, 2000, 1, 1},
      400},
     {PLANE "output a = image[y = y_of(image) - mean(image), border = wrap]\n", {2000, 2000, 1, 1}, 600},

@@ -75,8 +75,7 @@ static void evaluate(const char *text, const IrEvalInput *image, BothResult *out
 
 /* The first outputs are the value, those behind them 0. */
 static const char FLAT_TEXT[] =
-    "output a = gaussian(image, 2)\noutput b = gaussian(image, 5, border = reflect)\noutput c = gaussian(image, [0.7, "
-    "3])\n"
+    "output a = gaussian(image, 2)\noutput b = gaussian(image, 5, border = reflect)\noutput c = gaussian(image, [0.7, 3])\n"
     "output d = unsharp(image, 2, 3)\noutput e = gaussian_derivative(image, 1.3, 0)\noutput f = mean_filter(image, 2)\n"
     "output g = rotate(image, 30, border = nearest)\noutput h = scale(image, 1.7)\n"
     "output i = mean_filter(image, 8)\noutput k = niblack(image, 8)\n"

@@ -76,8 +76,7 @@ static void windows_of_all_kinds(void **state)
         "input image[y, x]\nparam r = 2\noutput a = image * x_of(image) - median_filter(image, r) / mean(image)\n",
         "input image[z, y, x]\noutput a = median(image[dx = i, dy = j] for j in -1 .. 1, i in -1 .. 1) + z_of(image)\n",
         "input image[z, y, x]\noutput a = median_filter(image, 1)\n",
-        "input image[y, x]\noutput a = median(image[dx = i, dy = j, border = constant(7)] for j in -1 .. 1, i in -1 .. "
-        "1)\n",
+        "input image[y, x]\noutput a = median(image[dx = i, dy = j, border = constant(7)] for j in -1 .. 1, i in -1 .. 1)\n",
     };
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         Extent e = {100, 60, i == 8 || i == 9 ? 3 : 1};
@@ -159,12 +158,12 @@ static void finished_sums_wait(void **state)
 static void long_blends(void **state)
 {
     (void)state;
-    static const char TEXT[] = "input image[y, x]\nparam s = 12 in 0 .. 14\n"
-                               "output a = gaussian(image, [0, 10.1], border = reflect)\noutput b = gaussian(image, "
-                               "[9.6, 0], border = constant(3))\n"
-                               "output c = gaussian(image, s)\noutput d = gaussian(f64(image), [0, 9.6])\n"
-                               "output e = blend(exp(-i / 50) * image[dx = i, border = wrap] for i in 0 .. 300)\n"
-                               "output f = blend(exp(j / 50) * image[dy = j] for j in -90 .. -2)\n";
+    static const char TEXT[] =
+        "input image[y, x]\nparam s = 12 in 0 .. 14\n"
+        "output a = gaussian(image, [0, 10.1], border = reflect)\noutput b = gaussian(image, [9.6, 0], border = constant(3))\n"
+        "output c = gaussian(image, s)\noutput d = gaussian(f64(image), [0, 9.6])\n"
+        "output e = blend(exp(-i / 50) * image[dx = i, border = wrap] for i in 0 .. 300)\n"
+        "output f = blend(exp(j / 50) * image[dy = j] for j in -90 .. -2)\n";
     static const char VOLUME[] = "input image[z, y, x]\noutput a = gaussian(image, [9.5, 0, 0])\n";
     check(TEXT, SIZES[6], ELEM_U16, BOTH_NOISE, 0);
     check(TEXT, SIZES[6], ELEM_F32, BOTH_SPECIAL, 32);

@@ -17,8 +17,7 @@
 #include <cmocka.h>
 
 static const char *const TEXTS[] = {
-    "input image[y, x]\noutput table = measure(label(image > 200, connectivity = 4), image, area, mean, max, centroid, "
-    "solidity)\n",
+    "input image[y, x]\noutput table = measure(label(image > 200, connectivity = 4), image, area, mean, max, centroid, solidity)\n",
     "input image[y, x]\noutput large = remove_small_objects(label(image > 200, connectivity = 4), 3)\n",
     "input image[y, x]\nlabels = label(image > 200, connectivity = 4)\noutput areas = label_count(labels)[labels]\n"
     "output sums = label_sum(labels, image)[labels]\n",

@@ -471,13 +471,12 @@ static void fill_labels(double *at, int n, int step, unsigned often, uint32_t mo
 static void labels_of_any_numbers_are_coloured(void **state)
 {
     (void)state;
-    static const char *const TEXTS[] =
-        {"input cells[y, x] : labels\noutput p = label2rgb(cells)\n",
-         "input cells[y, x] : labels\noutput p = label2rgb(cells, number(cells) % 256, 0.4)\n",
-         "input cells[y, x] : labels\noutput p = label2rgb(mask_labels(cells, number(cells) % 3 > 0))\n",
-         "input cells[y, x] : labels\noutput p = label2rgb(label(cells > 40))\n",
-         "input cells[z, y, x] : labels\noutput p = label2rgb(cells)\noutput q = label2rgb(mask_labels(cells, "
-         "number(cells) % 2 > 0))\n"};
+    static const char *const TEXTS[] = {
+        "input cells[y, x] : labels\noutput p = label2rgb(cells)\n",
+        "input cells[y, x] : labels\noutput p = label2rgb(cells, number(cells) % 256, 0.4)\n",
+        "input cells[y, x] : labels\noutput p = label2rgb(mask_labels(cells, number(cells) % 3 > 0))\n",
+        "input cells[y, x] : labels\noutput p = label2rgb(label(cells > 40))\n",
+        "input cells[z, y, x] : labels\noutput p = label2rgb(cells)\noutput q = label2rgb(mask_labels(cells, number(cells) % 2 > 0))\n"};
     static const uint32_t MOST[] = {20, 70 * 33, 5000000, UINT32_MAX};
     for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
         for (int k = 0; k < 16; k++) {

@@ -108,10 +108,11 @@ static void carried_labels_have_their_count(void **state)
 static void vectors_have_room_for_every_pixel(void **state)
 {
     (void)state;
-    EACH(LARGE, "l = as_labels(1 + x_of(image) + width(image) * y_of(image))\no = keep_labels(l, image > 20)\n"
-                "output a = label_count(l)[l]\noutput b = label_sum(o, image)[o]\noutput c = label_max(points(o, "
-                "x_of(o), y_of(o)), image)[o]\n"
-                "w = watershed(image, l)\noutput d = property(w, area)[w]\n")
+    EACH(
+        LARGE,
+        "l = as_labels(1 + x_of(image) + width(image) * y_of(image))\no = keep_labels(l, image > 20)\n"
+        "output a = label_count(l)[l]\noutput b = label_sum(o, image)[o]\noutput c = label_max(points(o, x_of(o), y_of(o)), image)[o]\n"
+        "w = watershed(image, l)\noutput d = property(w, area)[w]\n")
 }
 
 /* ---- peaks --------------------------------------------------------------------------------- */

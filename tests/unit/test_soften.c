@@ -51,11 +51,9 @@ static const struct {
     {"constant double T[2][2] = {{1, -0.5}, {2e0}};",
      "constant SoftDouble T[2][2] = {{{0x3ff0000000000000UL}, {0xbfe0000000000000UL}}, {{0x4000000000000000UL}}}; "},
     {"typedef double R; void f(local R *a, int i) { a[i++] += (R)i; a[0] = -a[1]; }",
-     "typedef SoftDouble R; void f(local R * a, int i) { soft_add_to(&a[i++], soft_from(i)); a[0] = soft_neg(a[1]); "
-     "} "},
+     "typedef SoftDouble R; void f(local R * a, int i) { soft_add_to(&a[i++], soft_from(i)); a[0] = soft_neg(a[1]); } "},
     {"typedef struct P { double hi, lo; } P; int f(P p) { return p.hi < 0 && p.lo ? (int)p.lo : 1; }",
-     "typedef struct P { SoftDouble hi,lo; } P; int f(P p) { return soft_lt(p.hi, "
-     "soft_from_bits(0x0000000000000000UL)) && "
+     "typedef struct P { SoftDouble hi,lo; } P; int f(P p) { return soft_lt(p.hi, soft_from_bits(0x0000000000000000UL)) && "
      "soft_true(p.lo) ? (int)soft_to_long(p.lo) : 1; } "},
     {"void f(double x, global uchar *to) { for (int i = 0; x; i++) { to[i] = x; x /= 2; } }",
      "void f(SoftDouble x, global uchar * to) { for (int i = 0;  soft_true(x); i++) { to[i] = (uchar)soft_to_long(x); "

@@ -375,8 +375,7 @@ static void text_stays_text(void **state)
         "// \\ \t ",
         "\"); int a; (\"",
         "%s %n",
-        "a line that is longer than any line of a kernel should be, as people write them who explain what they mean, "
-        "and more",
+        "a line that is longer than any line of a kernel should be, as people write them who explain what they mean, and more",
     };
     (void)state;
     const char *want = NULL;
@@ -455,19 +454,14 @@ static void libraries_have_no_name_of_users(void **state)
 
 static int collect(void **state)
 {
-    static const char *const OTHERS = "auto break case char const continue default do double else enum extern float "
-                                      "for goto if inline int long register "
-                                      "restrict return short signed sizeof static struct switch typedef union unsigned "
-                                      "void volatile while asm typeof bool "
-                                      "__kernel __global __local __constant __private __read_only __attribute__ "
-                                      "__FILE__ __LINE__ __func__ _Pragma NULL "
-                                      "event_t image2d_t sampler_t ulong16 half native_exp half_exp "
-                                      "convert_int4_sat_rte as_float4 vload4 vstore_half "
-                                      "get_global_id barrier mem_fence CLK_LOCAL_MEM_FENCE async_work_group_copy "
-                                      "prefetch atomic_cmpxchg atom_add printf "
-                                      "FLT_MAX INT_MIN M_PI_F MAXFLOAT HUGE_VALF INFINITY NAN fp_contract OPENCL "
-                                      "cl_khr_fp64 unix linux i386 main argc "
-                                      "_ __ ___ u u_ uu u__ u___";
+    static const char *const OTHERS =
+        "auto break case char const continue default do double else enum extern float for goto if inline int long register "
+        "restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm typeof bool "
+        "__kernel __global __local __constant __private __read_only __attribute__ __FILE__ __LINE__ __func__ _Pragma NULL "
+        "event_t image2d_t sampler_t ulong16 half native_exp half_exp convert_int4_sat_rte as_float4 vload4 vstore_half "
+        "get_global_id barrier mem_fence CLK_LOCAL_MEM_FENCE async_work_group_copy prefetch atomic_cmpxchg atom_add printf "
+        "FLT_MAX INT_MIN M_PI_F MAXFLOAT HUGE_VALF INFINITY NAN fp_contract OPENCL cl_khr_fp64 unix linux i386 main argc "
+        "_ __ ___ u u_ uu u__ u___";
     arena_init(&kept);
     (void)arena_setup(state);
     each_library_text(add_words);
