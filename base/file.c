@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-    PENDING_MAX = 128, /* files that may be in the making at once */
+    PENDING_MAX = 4096, /* files that may be in the making at once: a pipeline of so many outputs */
     PATH_BYTES = 4096,
     WHERE_BYTES = 9, /* with its end */
     SUFFIX_BYTES = 7,
