@@ -422,17 +422,6 @@ static void read_stage(const IrGraph *g, const CgKernel *k, const IrReach *reach
     to->whole = to->whole || own->whole || reach->whole || !same_places(g, ir_node(g, reach->node)->grid, k->domain);
 }
 
-/* The place of a node among the stages of the kernel; -1. */
-static int stage_of(const IrStep *step, IrId id)
-{
-    for (int i = 0; i < step->stages.n; i++) {
-        if (step->stages.at[i] == id) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* What a stage that is reached so far itself reaches through a read. */
 static CgReach reach_on(IrGraph *g, const CgReach *own, const IrReach *reach)
 {
@@ -462,7 +451,7 @@ void cg_reads(CgKernel *k, const IrStep *step, int at, CgHalo *halo)
                 continue;
             }
             const CgReach all = reach_on(g, &own.reach, reach);
-            int stage = stage_of(step, reach->node);
+            int stage = ir_stage_place(step, reach->node);
             if (stage >= 0) {
                 read_stage(g, k, reach, &halo[stage], &own, &all);
             } else if (k->cg->buffer[reach->node] >= 0) {

@@ -1,7 +1,7 @@
 /* gather: what decides a coordinate is found by one walk over it. */
 #include "gather.h"
-
 #include "apply.h"
+#include "uses.h"
 
 int ir_gather_axis(const IrGraph *g, IrId image)
 {
@@ -13,7 +13,7 @@ static void look_for_unknown(const IrGraph *g, IrExpr e, void *ctx)
 {
     bool *found = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    bool unknown = n->op == IR_X_READ || n->op == IR_X_READAT || n->op == IR_X_VALUE || n->op == IR_X_LOOKUP;
+    bool unknown = ir_is_read(n);
     bool scaled = n->op == IR_X_FMA || (n->op == IR_X_DIV && ir_expr(g, n->b)->rank <= IR_HOST);
     bool curved = n->rank == IR_PIXEL && !scaled && (ir_op_rule(n->op) == IR_RULE_FLOAT || n->op == IR_X_CALL);
     *found = *found || unknown || curved;

@@ -15,17 +15,6 @@ static bool is_image(const IrGraph *g, IrId id)
     return kind == IR_K_IMAGE || kind == IR_K_MASK || kind == IR_K_LABELS;
 }
 
-/* The place of a node among the stages of a step; -1. */
-static int place_of(const IrStep *step, IrId id)
-{
-    for (int i = 0; i < step->stages.n; i++) {
-        if (step->stages.at[i] == id) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static int count_stored(const IrSchedule *s, const IrStep *step)
 {
     int n = 0;
@@ -73,7 +62,7 @@ static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId
         for (int k = 0; k < fp.reach.n; k++) {
             const IrReach *reach = &fp.reach.at[k];
             bool here = is_here(reach) && !moved[i];
-            int stage_read = place_of(step, reach->node);
+            int stage_read = ir_stage_place(step, reach->node);
             if (stage_read >= 0) {
                 moved[stage_read] = moved[stage_read] || !here;
             }
@@ -101,7 +90,7 @@ bool ir_may_overwrite(IrGraph *g, const IrSchedule *s, IrId made, IrId from)
     const IrStep *step = &s->steps.at[s->step[made]];
     bool images = is_image(g, made) && is_image(g, from) && s->stored[made] && s->stored[from] &&
                   ir_node(g, made)->grid == ir_node(g, from)->grid;
-    if (!images || ir_node(g, made)->op == IR_INPUT || place_of(step, from) >= 0) {
+    if (!images || ir_node(g, made)->op == IR_INPUT || ir_stage_place(step, from) >= 0) {
         return false;
     }
     return step->kind == IR_STEP_PRIMITIVE ? primitive_may(g, ir_node(g, made), from)

@@ -36,6 +36,17 @@ typedef struct IrStep {
                             takes on the way asks for them; 0: any */
 } IrStep;
 
+/* The place of a node among the stages of a step; -1: it is none of them. */
+static inline int ir_stage_place(const IrStep *step, IrId id)
+{
+    for (int i = 0; i < step->stages.n; i++) {
+        if (step->stages.at[i] == id) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 /* Why two stages share a kernel or do not: one remark an edge, for `pipec explain`. */
 typedef struct IrRemark {
     IrId from, to;
