@@ -43,7 +43,11 @@ static bool measure(const DeviceInfo *d, Err *err)
                              .local_gb = probe.local_gb,
                              .launch_us = launch};
     snprintf(figures.name, sizeof figures.name, "%s", d->name);
-    return ok && figures_store(&figures, err);
+    Arena arena;
+    driver_arena(&arena);
+    ok = ok && figures_store(&figures, &arena, err);
+    arena_free(&arena);
+    return ok;
 }
 
 int cmd_devices(int argc, char **argv)

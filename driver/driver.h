@@ -5,54 +5,13 @@
 #ifndef DRIVER_DRIVER_H
 #define DRIVER_DRIVER_H
 
-#include "../base/arena.h"
-#include "../base/err.h"
-#include "../codegen/codegen.h"
-#include "../frontend/syntax/ast.h"
-#include "../frontend/diag/diag.h"
-#include "../ir/schedule.h"
-#include "../passes/figures.h"
-#include "../passes/pass.h"
+#include "../library/compile.h"
+#include "../library/figures.h"
 #include "../runtime/exec/exec_plan.h"
-
-/* What the options before and after a command say about compiling. */
-typedef struct CompileOptions {
-    PassFuse fuse;
-    const char *passes;     /* --passes=a,b */
-    bool verify;            /* --verify */
-    bool json;              /* --json */
-    const char *after;      /* --print-after=NAME or all */
-    DeviceFigures plan_for; /* --plan-for=NAME; of the table's first device without it */
-    bool measured;          /* they do not come from the table */
-    bool planned_for;       /* somebody has said --plan-for */
-    const double *params;   /* to plan for; NULL: the defaults */
-} CompileOptions;
-
-/* One compilation; everything lives in the arena. */
-typedef struct Compilation {
-    Arena arena;
-    Source source;
-    Diags diags;
-    AstFile *file;
-    const IrGraph *lowered; /* as the front end made it */
-    IrGraph *graph;         /* that one, or a clone of it that passes have changed */
-    const IrSchedule *schedule;
-    const Program *program;
-    CompileOptions options;
-    Str printed; /* of --print-after */
-} Compilation;
-
-/* How far to compile. */
-typedef enum Stage { STAGE_PARSE, STAGE_GRAPH, STAGE_SCHEDULE, STAGE_PROGRAM } Stage;
 
 /* Reads and compiles `path` up to a stage.  Complaints about the program are printed to stderr
  * (with --json to stdout); returns false after errors.  compile_free always. */
 bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage);
-/* The program of what has been compiled, planned for other parameters; it lives as long as the first one. */
-const Program *compile_again(Compilation *c, const double *params);
-/* The same as a compilation of its own, to look at: compile_free. */
-void compile_aside(const Compilation *c, const double *params, Compilation *aside);
-void compile_free(Compilation *c);
 /* True for the names of pipelines (.pipe) and of printed graphs (.ir), which compile() reads too. */
 bool is_pipeline(const char *path);
 
@@ -61,14 +20,9 @@ bool is_pipeline(const char *path);
 bool take_compile_options(int *argc, char **argv, CompileOptions *options);
 /* True when argv[*i] is this option with its value, --name=value or two arguments, both of which are then behind. */
 bool take_value(int argc, char **argv, int *i, const char *name, const char **value);
-/* The figures that `devices --probe` has measured of the device whose name contains `name`; false when there
- * are none. */
-bool figures_measured(const char *name, DeviceFigures *out);
-/* Those of the device that `--device choice` takes (NULL: without it): measured ones, which it tells, or the
- * table's; *out stays where neither are known. */
-bool figures_of_device(const char *choice, DeviceFigures *out);
-bool figures_store(const DeviceFigures *figures, Err *err);
-/* An arena whose lack of memory ends the command with CODE_MEMORY. */
+/* Where arenas without memory jump: the command ends with CODE_MEMORY. */
+jmp_buf *driver_no_memory(void);
+/* An arena that does. */
 void driver_arena(Arena *arena);
 /* Prints "pipec: text" and returns the code. */
 int complain(const Err *err);

@@ -118,13 +118,17 @@ int cmd_help(int argc, char **argv)
                        argv[1]);
 }
 
-/* Where arenas jump that have no memory left (driver_arena); set before a command begins. */
-static jmp_buf no_memory;
+static jmp_buf no_memory; /* set before a command begins */
+
+jmp_buf *driver_no_memory(void)
+{
+    return &no_memory;
+}
 
 void driver_arena(Arena *arena)
 {
     arena_init(arena);
-    arena->out_of_memory = &no_memory;
+    arena->out_of_memory = driver_no_memory();
 }
 
 /* What the command holds goes with the process. */

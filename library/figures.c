@@ -3,8 +3,9 @@
  *
  *     COPY OPERATIONS LOCAL LAUNCH NAME OF THE DEVICE
  */
-#include "driver.h"
+#include "figures.h"
 
+#include "../base/str.h"
 #include "../base/file.h"
 #include "../runtime/device/cl_cache.h"
 #include "../runtime/device/cl_setup.h"
@@ -100,12 +101,10 @@ static void add_line(const DeviceFigures *f, Str *out)
     str_addf(out, "%.6g %.6g %.6g %.6g %s\n", f->copy_gb, f->giga_ops, f->local_gb, f->launch_us, f->name);
 }
 
-bool figures_store(const DeviceFigures *figures, Err *err)
+bool figures_store(const DeviceFigures *figures, Arena *arena, Err *err)
 {
-    Arena arena;
-    driver_arena(&arena);
     Str all;
-    str_init(&all, &arena);
+    str_init(&all, arena);
     char path[PATH_SIZE], *text = read_lines();
     DeviceFigures line;
     for (const char *at = text; at != NULL && (at = read_line(at, &line)) != NULL;) {
@@ -118,6 +117,5 @@ bool figures_store(const DeviceFigures *figures, Err *err)
     ClCache cache;
     bool ok = open_figures(&cache, path, err) && file_write(path, all.at, strlen(all.at), err);
     cl_cache_close(&cache);
-    arena_free(&arena);
     return ok;
 }
