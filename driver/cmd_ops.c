@@ -1,44 +1,103 @@
-/* ops: the operator table as a list, as pages, and as the source of what is written in the
+/* ops: the operators by groups, those that are searched for, a page for each, and the source of what is written in the
  * language. */
 #include "driver.h"
 
 #include "../base/measures.h"
 #include "../frontend/ops/ops.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+enum { WIDTH = 100 };
+
+static void print_line(const Op *op)
+{
+    printf("  %-26s %s\n", op->name, op->doc);
+}
+
 static void print_list(const Ops *ops)
 {
+    const char *group = NULL;
     for (int i = 0; i < ops->n; i++) {
-        printf("%-26s %s\n", ops->at[i].name, ops->at[i].doc);
+        const Op *op = &ops->at[i];
+        if (op->group == NULL) {
+            continue;
+        }
+        if (op->group != group) {
+            printf("%s%s\n", group != NULL ? "\n" : "", op->group);
+            group = op->group;
+        }
+        print_line(op);
     }
 }
 
-static void print_peer(const char *package, const char *name)
+static void print_elsewhere(const char *package, const char *name)
 {
     if (name != NULL && name[0] != '\0') {
         printf("  %-14s %s\n", package, name);
     }
 }
 
-/* "sigma         a number or a list with a number for each axis; 0 .. inf; nearest if not given" */
+/* A text in lines that begin with `indent` blanks; the first has them already. */
+static void print_wrapped(int indent, const char *text)
+{
+    int column = indent;
+    while (*text != '\0') {
+        const int n = (int)strcspn(text, " ");
+        if (column > indent && column + 1 + n > WIDTH) {
+            printf("\n%*s", indent, "");
+            column = indent;
+        }
+        column += printf("%s%.*s", column > indent ? " " : "", n, text);
+        text += n;
+        text += strspn(text, " ");
+    }
+    puts("");
+}
+
+void ops_call(const Op *op, Str *out)
+{
+    str_addf(out, "%s(", op->name);
+    for (int i = 0; i < op->n_params; i++) {
+        const OpParam *p = &op->param[i];
+        str_addf(out, "%s%s%s%s%s", i > 0 ? ", " : "", p->name, p->rest ? " ..." : "", p->value != NULL ? " = " : "",
+                 p->value != NULL ? p->value : "");
+    }
+    str_add(out, ")");
+}
+
+void ops_argument(const OpParam *p, Str *out)
+{
+    ops_types_phrase(p, out);
+    if (p->ranged && p->above) {
+        str_addf(out, " above %g", p->lo);
+    } else if (p->ranged && p->hi == INFINITY) {
+        str_addf(out, " from %g", p->lo);
+    } else if (p->ranged) {
+        str_addf(out, ", %g .. %g", p->lo, p->hi);
+    }
+    if (p->rest) {
+        str_add(out, ", any number of them");
+    } else if (p->value != NULL && strcmp(p->value, "none") == 0) {
+        str_add(out, "; may be left out");
+    }
+}
+
+/* "sigma         standard deviation of the blur, in pixels ...
+ *                (a number or a number for each axis from 0)" */
 static void print_argument(const OpParam *p, Arena *arena)
 {
-    Str text;
-    str_init(&text, arena);
-    ops_types_phrase(p, &text);
-    if (p->ranged && p->above) {
-        str_addf(&text, "; above %g", p->lo);
-    } else if (p->ranged) {
-        str_addf(&text, "; %g .. %g", p->lo, p->hi);
+    Str kinds;
+    str_init(&kinds, arena);
+    str_add(&kinds, p->words);
+    if (p->types != OP_BORDER) { /* its words have said it */
+        str_add(&kinds, " (");
+        ops_argument(p, &kinds);
+        str_add(&kinds, ")");
     }
-    if (p->value != NULL && strcmp(p->value, "none") == 0) {
-        str_add(&text, "; may be left out");
-    } else if (p->value != NULL) {
-        str_addf(&text, "; %s if not given", p->value);
-    }
-    printf("  %-14s %s%s\n", p->name, text.at, p->rest ? ", any number of them" : "");
+    printf("  %-14s ", p->name);
+    print_wrapped(17, kinds.at);
 }
 
 static bool takes_properties(const Op *op)
@@ -58,9 +117,15 @@ static void print_properties(void)
 
 static void print_page(const Op *op, Arena *arena)
 {
-    printf("%s(%s)\n\n  %s\n", op->name, op->signature, op->doc);
+    Str call;
+    str_init(&call, arena);
+    ops_call(op, &call);
+    print_wrapped(4, call.at);
+    printf("\n  ");
+    print_wrapped(2, op->doc);
     if (op->text[0] != '\0') {
-        printf("  %s\n", op->text);
+        printf("  ");
+        print_wrapped(2, op->text);
     }
     puts("\narguments:");
     for (int i = 0; i < op->n_params; i++) {
@@ -79,9 +144,9 @@ static void print_page(const Op *op, Arena *arena)
         print_properties();
     }
     puts("\nelsewhere:");
-    print_peer("clEsperanto", op->clesperanto);
-    print_peer("scikit-image", op->skimage);
-    print_peer("scipy", op->scipy);
+    print_elsewhere("clEsperanto", op->clesperanto);
+    print_elsewhere("scikit-image", op->skimage);
+    print_elsewhere("scipy", op->scipy);
 }
 
 /* The function's text in the prelude: from "fn NAME(" to the next line that starts a function. */
@@ -102,40 +167,6 @@ static int print_source(const Op *op)
     return CODE_OK;
 }
 
-static void print_property_table(void)
-{
-    puts("| property | also called | what it is |\n|---|---|---|");
-    for (int i = 0; i < MEASURE_IDS; i++) {
-        const Measure *m = &MEASURES[i];
-        printf("| `%s` | %s | %s%s%s |\n", m->name, m->aliases, m->doc, m->dims == 2 ? " (2-D only)" : "",
-               m->intensity ? " (of an image)" : "");
-    }
-    puts("");
-}
-
-/* The reference as Markdown (docs/operators.md). */
-static void print_markdown(const Ops *ops)
-{
-    puts("# Operators\n\nMade from the operator table by `pipec ops --markdown`; do not edit.\n");
-    for (int i = 0; i < ops->n; i++) {
-        const Op *op = &ops->at[i];
-        printf("## %s\n\n`%s(%s)`\n\n%s.%s%s\n\n```\n%s\n```\n\n", op->name, op->name, op->signature, op->doc,
-               op->text[0] != '\0' ? " " : "", op->text, op->example);
-        if (strcmp(op->name, "measure") == 0) {
-            print_property_table();
-        }
-        const char *const peer[3][2] = {{"clEsperanto", op->clesperanto},
-                                        {"scikit-image", op->skimage},
-                                        {"scipy", op->scipy}};
-        for (int k = 0; k < 3; k++) {
-            if (peer[k][1] != NULL && peer[k][1][0] != '\0') {
-                printf("%s: `%s`  \n", peer[k][0], peer[k][1]);
-            }
-        }
-        puts("");
-    }
-}
-
 static int unknown_operator(const Ops *ops, const char *name, Arena *arena)
 {
     const char **names = arena_array(arena, const char *, (size_t)ops->n);
@@ -149,7 +180,7 @@ static int unknown_operator(const Ops *ops, const char *name, Arena *arena)
     return usage_error("there is no operator '%s'; `pipec ops` lists them", name);
 }
 
-static void print_peer_page(const Peer *peer, Arena *arena)
+static void print_peer(const Peer *peer, Arena *arena)
 {
     if (peer->here[0] == '\0') {
         printf("there is nothing like %s (%s) here\n", peer->name, peer->package);
@@ -158,42 +189,82 @@ static void print_peer_page(const Peer *peer, Arena *arena)
     }
 }
 
-int cmd_ops(int argc, char **argv)
+/* Operators that are found in such places, the best first. */
+static int print_found(const Ops *ops, char *const *words, int n, int best, int least)
 {
-    Arena arena;
-    driver_arena(&arena);
-    const Ops *ops = ops_load(&arena);
-    const char *name = NULL;
+    int found = 0;
+    for (int place = best; place >= least; place--) {
+        for (int i = 0; i < ops->n; i++) {
+            if (ops->at[i].group != NULL && (int)ops_search(&ops->at[i], words, n) == place) {
+                print_line(&ops->at[i]);
+                found++;
+            }
+        }
+    }
+    return found;
+}
+
+/* Names of other packages that have all words. */
+static int print_found_peers(char *const *words, int n, bool behind, Arena *arena)
+{
+    int found = 0;
+    for (int i = 0; i < OPS_PEERS_N; i++) {
+        if (ops_search_peer(&OPS_PEERS[i], words, n)) {
+            fputs(found == 0 && behind ? "\n" : "", stdout);
+            print_peer(&OPS_PEERS[i], arena);
+            found++;
+        }
+    }
+    return found;
+}
+
+/* Operators, then other packages' names. What only the long texts have counts where there is nothing else. */
+static int search(const Ops *ops, char *const *words, int n, Arena *arena)
+{
+    int found = print_found(ops, words, n, OP_FOUND_NAME, OP_FOUND_LINE);
+    found += print_found_peers(words, n, found > 0, arena);
+    found = found > 0 ? found : print_found(ops, words, n, OP_FOUND_TEXT, OP_FOUND_TEXT);
+    return found > 0 ? CODE_OK : unknown_operator(ops, words[0], arena);
+}
+
+static int ops_of(int argc, char **argv, Arena *arena)
+{
+    const Ops *ops = ops_load(arena);
+    char **words = arena_array(arena, char *, (size_t)argc);
+    int n = 0;
     bool source = false;
-    int code = CODE_OK;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--source") == 0) {
             source = true;
         } else if (strcmp(argv[i], "--markdown") == 0) {
-            print_markdown(ops);
-            arena_free(&arena);
+            print_operators(ops, arena);
             return CODE_OK;
         } else if (strcmp(argv[i], "--migration") == 0 && i + 1 < argc) {
-            code = print_migration(ops, argv[i + 1], &arena);
-            arena_free(&arena);
-            return code;
+            return print_migration(ops, argv[i + 1], arena);
         } else {
-            name = argv[i];
+            words[n++] = argv[i];
         }
     }
-    const Op *op = name != NULL ? ops_find(ops, name) : NULL;
-    const Peer *peer = name != NULL && op == NULL ? ops_peer(name) : NULL;
-    if (name == NULL) {
+    if (n == 0) {
         print_list(ops);
-    } else if (op != NULL && source) {
-        code = print_source(op);
-    } else if (op != NULL) {
-        print_page(op, &arena);
-    } else if (peer != NULL) {
-        print_peer_page(peer, &arena);
-    } else {
-        code = unknown_operator(ops, name, &arena);
+        return CODE_OK;
     }
+    const Op *op = n == 1 ? ops_find(ops, words[0]) : NULL;
+    if (op != NULL && source) {
+        return print_source(op);
+    }
+    if (op != NULL) {
+        print_page(op, arena);
+        return CODE_OK;
+    }
+    return source ? unknown_operator(ops, words[0], arena) : search(ops, words, n, arena);
+}
+
+int cmd_ops(int argc, char **argv)
+{
+    Arena arena;
+    driver_arena(&arena);
+    int code = ops_of(argc, argv, &arena);
     arena_free(&arena);
     return code;
 }

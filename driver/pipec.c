@@ -23,7 +23,10 @@ static const struct Command {
      cmd_build},
     {"fmt", "fmt [--check] FILE.pipe...", "format pipelines in the one style; --check only says which are not",
      cmd_fmt},
-    {"ops", "ops [NAME] [--source]", "list the operators, or explain one; --source shows how it is written", cmd_ops},
+    {"ops", "ops [NAME|WORD...] [--source]",
+     "list the operators, explain one, or find them by any word: what they do, or their name in another package; "
+     "--source shows how one is written",
+     cmd_ops},
     {"help", "help [COMMAND|CODE|passes]", "explain a command or a message such as P0207, or list the passes",
      cmd_help},
     {"devices", "devices [--probe]", "list the devices; --probe measures their speed, for --plan-for", cmd_devices},

@@ -12,9 +12,11 @@
 #include <string.h>
 
 static const Builtin BUILTINS[] = {
+#define GROUP(title)
 #define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy) impl,
 #include "../ops/ops.def"
 #undef OP
+#undef GROUP
 };
 
 Builtin el_builtin(const Op *op)

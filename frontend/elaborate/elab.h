@@ -411,9 +411,11 @@ bool el_sizes_of_pixels(Elab *el, const Call *call, IrExpr size[3]);
 
 /* The implementations of operators: every row of ops.def names one. */
 typedef Val (*Builtin)(Elab *el, Call *call);
+#define GROUP(title)
 #define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy) Val impl(Elab *el, Call *call);
 #include "../ops/ops.def"
 #undef OP
+#undef GROUP
 Builtin el_builtin(const Op *op);
 /* An image rounded to even and saturated to an element type (f32: converted). */
 Val el_convert(Elab *el, Val v, Elem elem);

@@ -11,17 +11,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* An operator, or the title of a group: a row without a name. */
 typedef struct Row {
     const char *name, *signature, *impl, *doc, *text, *example, *clesperanto, *skimage, *scipy;
 } Row;
 
 static const Row ROWS[] = {
+#define GROUP(title) {.doc = title},
 #define OP(name, signature, impl, doc, text, example, clesperanto, skimage, scipy) \
     {name, signature, #impl, doc, text, example, clesperanto, skimage, scipy},
 #include "ops.def"
 #undef OP
+#undef GROUP
 };
 enum { ROWS_N = sizeof ROWS / sizeof *ROWS };
+
+static const struct {
+    const char *operators, *argument, *words;
+} ARGUMENTS[] = {
+#define ARGUMENT(operators, argument, words) {operators, argument, words},
+#include "arguments.def"
+#undef ARGUMENT
+};
+enum { ARGUMENTS_N = sizeof ARGUMENTS / sizeof *ARGUMENTS };
 
 const Peer OPS_PEERS[] = {
 #define PEER(name, package, arguments, here) {name, package, arguments, here},
@@ -203,6 +215,28 @@ static const char *default_end(const char *p)
     return p;
 }
 
+bool ops_lists(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *p = strstr(list, name); p != NULL; p = strstr(p + 1, name)) {
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *words_of(const char *op, const char *argument)
+{
+    for (int i = 0; i < ARGUMENTS_N; i++) {
+        const char *of = ARGUMENTS[i].operators;
+        if (strcmp(ARGUMENTS[i].argument, argument) == 0 && (of[0] == '\0' || ops_lists(of, op))) {
+            return ARGUMENTS[i].words;
+        }
+    }
+    return "";
+}
+
 static const char *read_param(Arena *arena, Op *op, const char *p)
 {
     assert(op->n_params < OP_MAX_PARAMS);
@@ -210,6 +244,7 @@ static const char *read_param(Arena *arena, Op *op, const char *p)
     param->rest = takes(&p, "...");
     size_t n = strcspn(p, ":");
     param->name = arena_strndup(arena, p, n);
+    param->words = words_of(op->name, param->name);
     p = skip_blanks(p + n + 1);
     read_types(arena, param, &p);
     read_range(param, &p);
@@ -226,11 +261,16 @@ const Ops *ops_load(Arena *arena)
 {
     Ops *ops = arena_new(arena, Ops);
     ops->at = arena_array(arena, Op, ROWS_N);
-    ops->n = ROWS_N;
+    const char *group = NULL;
     for (int i = 0; i < ROWS_N; i++) {
         const Row *r = &ROWS[i];
-        Op *op = &ops->at[i];
+        if (r->name == NULL) {
+            group = r->doc;
+            continue;
+        }
+        Op *op = &ops->at[ops->n];
         *op = (Op){.name = r->name,
+                   .group = group,
                    .signature = r->signature,
                    .doc = r->doc,
                    .text = r->text,
@@ -239,7 +279,7 @@ const Ops *ops_load(Arena *arena)
                    .skimage = r->skimage,
                    .scipy = r->scipy,
                    .prelude = strcmp(r->impl, "el_prelude") == 0,
-                   .index = i};
+                   .index = ops->n++};
         for (const char *p = r->signature; *p != '\0';) {
             p = read_param(arena, op, p);
         }

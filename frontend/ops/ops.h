@@ -43,6 +43,7 @@ typedef enum OpType {
 
 typedef struct OpParam {
     const char *name;
+    const char *words; /* what it means, and its unit (arguments.def) */
     unsigned types;
     const char *types_text;
     const char *choices; /* "same|full": the words that a parameter takes; NULL: any */
@@ -57,6 +58,7 @@ enum { OP_MAX_PARAMS = 12 };
 
 typedef struct Op {
     const char *name, *signature;
+    const char *group;                         /* its title; NULL of what only operators are written with */
     const char *doc;                           /* one line */
     const char *text;                          /* borders, whose semantics, what to watch */
     const char *example;                       /* a .pipe file's lines */
@@ -64,7 +66,7 @@ typedef struct Op {
     bool prelude;                              /* written in the language: see frontend/ops/prelude */
     OpParam param[OP_MAX_PARAMS];
     int n_params;
-    int index; /* row of ops.def */
+    int index; /* among the operators of ops.def */
 } Op;
 
 typedef struct Ops {
@@ -75,6 +77,13 @@ typedef struct Ops {
 /* The table with its signatures read. */
 const Ops *ops_load(Arena *arena);
 const Op *ops_find(const Ops *ops, const char *name);
+/* Whether a list such as "erode dilate" has a name. */
+bool ops_lists(const char *list, const char *name);
+
+/* Where an operator has what is searched for, the best last. */
+typedef enum OpFound { OP_FOUND_NOT, OP_FOUND_TEXT, OP_FOUND_LINE, OP_FOUND_EFFECT, OP_FOUND_NAME } OpFound;
+/* Of n words, all of which must be found: the worst place. */
+OpFound ops_search(const Op *op, char *const *words, int n);
 /* The word for one type bit: "image", "per-axis" ... */
 const char *ops_type_name(unsigned type);
 /* The example as a whole pipeline: with the input, and the mask and labels of it that it uses. */
@@ -105,6 +114,8 @@ extern const int OPS_PEER_CALLS_N;
 extern const Peer OPS_PEERS[];
 extern const int OPS_PEERS_N;
 const Peer *ops_peer(const char *name);
+/* Whether a peer's name has all of the words. */
+bool ops_search_peer(const Peer *peer, char *const *words, int n);
 /* What to write instead, with speaking names for the arguments: "image > otsu(image)"; "" when
  * there is nothing like it here. */
 const char *ops_peer_spelled(const Peer *peer, Arena *arena);

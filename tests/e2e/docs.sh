@@ -9,8 +9,9 @@ check cmp said.out "$ROOT/docs/migration.md"
 
 # So many operators, so many of them in the language.
 expect 0 '' "$PIPEC" ops
-all=$(wc -l <said.out)
-built_in=$(awk '{ print $1 }' said.out | xargs -n 1 "$PIPEC" ops --source | grep -c 'is built in')
+sed -n 's/^  \([a-z0-9_]*\) .*/\1/p' said.out >names
+all=$(wc -l <names)
+built_in=$(xargs -n 1 "$PIPEC" ops --source <names | grep -c 'is built in')
 check grep -q "^| Operators | $all: .*; $((all - built_in)) of them written in the language" "$ROOT/README.md"
 
 # Blocks that begin with ```pipe, each in a file NAME-LINE.pipe.
