@@ -816,6 +816,12 @@ static bool run_threads(Engine *e, int jobs, Err *err)
     return ok;
 }
 
+static bool interrupted(void *nothing)
+{
+    (void)nothing;
+    return signals_interrupted();
+}
+
 bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
 {
     const Program *program = setup->program;
@@ -840,7 +846,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
                err_set(err, CODE_MEMORY, "out of host memory for the inputs")) &&
               exec_new(program, setup->dev, &e.exec, err);
     if (ok) {
-        exec_set_stop(e.exec, signals_interrupted);
+        exec_set_stop(e.exec, interrupted, NULL);
         exec_set_host_memory(e.exec, choose_store(&e));
         ok = run_threads(&e, jobs, err);
         forget_uploads(&e);

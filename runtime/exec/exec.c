@@ -423,6 +423,7 @@ static bool run_primitive(Exec *exec, int s, Err *err)
         call.out[i].mem = exec->mem[step->writes[i]];
     }
     call.stop = exec->stop;
+    call.stop_context = exec->stop_context;
     call.scratch = exec->scratch[s];
     call.scratch_size = (size_t)exec->plan->steps[s].scratch;
     return prim_find(step->primitive)->run(&call);
@@ -446,14 +447,15 @@ void exec_set_host_memory(Exec *exec, uint64_t bytes)
     exec->host = bytes;
 }
 
-void exec_set_stop(Exec *exec, bool (*stop)(void))
+void exec_set_stop(Exec *exec, bool (*stop)(void *context), void *context)
 {
     exec->stop = stop;
+    exec->stop_context = context;
 }
 
 bool exec_stopped(const Exec *exec, Err *err)
 {
-    return exec->stop && exec->stop() && !err_set(err, CODE_INTERRUPTED, "interrupted");
+    return exec->stop && exec->stop(exec->stop_context) && !err_set(err, CODE_INTERRUPTED, "interrupted");
 }
 
 bool exec_write_counts(Exec *exec, Err *err)

@@ -90,7 +90,7 @@ bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
 void exec_set_host_memory(Exec *exec, uint64_t bytes);
 
 /* Called between steps; true ends the run with CODE_INTERRUPTED.  NULL: never. */
-void exec_set_stop(Exec *exec, bool (*stop)(void));
+void exec_set_stop(Exec *exec, bool (*stop)(void *context), void *context);
 bool exec_run(Exec *exec, Err *err);
 
 /* The largest label of an output, from what is in its value's slot. */

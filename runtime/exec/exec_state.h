@@ -54,7 +54,8 @@ struct Exec {
     double *told;   /* pinned: PROG_ENDED after the last even round and the last odd one; NULL until it is wanted */
     uint64_t host;  /* see exec_set_host_memory */
     uint64_t limit; /* see exec_set_limit */
-    bool (*stop)(void);
+    bool (*stop)(void *context);
+    void *stop_context;
     Staging *staging; /* NULL until rows go through it */
 };
 

@@ -264,6 +264,7 @@ static bool call_primitive(Segment *seg, int t, int c)
     call.certain = !isnan(labels);
     call.budget = &run->pixels.budget;
     call.stop = run->exec->stop;
+    call.stop_context = run->exec->stop_context;
     bool ok = true, reads = parts_reads(run->plan, task) > 0;
     int n = 0;
     for (int i = 0; ok && reads && i < step->n_inputs; i++) {

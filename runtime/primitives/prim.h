@@ -107,10 +107,11 @@ typedef struct PrimCall {
                                 of a loop; 0 at first.  It may save passes and changes no result.  NULL:
                                 nobody keeps it */
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
-    bool (*stop)(void);         /* asked between long pieces of work; NULL: nobody asks */
-    bool done;                  /* set with a pass's last part: the passes that are left have nothing
+    bool (*stop)(void *);       /* asked between long pieces of work, with stop_context; NULL: nobody asks */
+    void *stop_context;
+    bool done;       /* set with a pass's last part: the passes that are left have nothing
                                 to do */
-    DevMem *scratch;            /* at least scratch_bytes(call) bytes */
+    DevMem *scratch; /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
     size_t fed;             /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */

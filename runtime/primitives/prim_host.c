@@ -14,7 +14,7 @@ bool host_no_memory(const PrimCall *call)
 
 bool host_stopped(const PrimCall *call)
 {
-    return call->stop != NULL && call->stop() && !err_set(call->err, CODE_INTERRUPTED, "interrupted");
+    return call->stop != NULL && call->stop(call->stop_context) && !err_set(call->err, CODE_INTERRUPTED, "interrupted");
 }
 
 bool host_plane_open(HostPlane *plane, const PrimCall *call)

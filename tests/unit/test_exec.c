@@ -219,8 +219,9 @@ static void wrong_shapes_are_refused(void **state)
 
 /* ---- runs ------------------------------------------------------------------------------- */
 
-static bool stop_at_once(void)
+static bool stop_at_once(void *nothing)
 {
+    (void)nothing;
     return true;
 }
 
@@ -233,11 +234,11 @@ static void interrupted_run_says_so(void **state)
     double gain = 1;
     assert_true(exec_new(&program, device(state), &exec, &err));
     assert_true(exec_bind(exec, &input, &gain, &err));
-    exec_set_stop(exec, stop_at_once);
+    exec_set_stop(exec, stop_at_once, NULL);
     assert_false(exec_run(exec, &err));
     assert_int_equal(err.code, CODE_INTERRUPTED);
     err_clear(&err);
-    exec_set_stop(exec, NULL);
+    exec_set_stop(exec, NULL, NULL);
     run_chain(exec, W, H, 1);
     exec_free(exec);
 }

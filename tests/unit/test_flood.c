@@ -133,8 +133,9 @@ static void paths_follow_the_turns_of_markers(void **state)
     }
 }
 
-static bool stops_at_once(void)
+static bool stops_at_once(void *nothing)
 {
+    (void)nothing;
     return true;
 }
 
