@@ -684,7 +684,10 @@ for i in IMAGES:
             want = files.watershed(-d, peaks, mask=thing)
             case('watershed_distance', i, f'mask = image > {files.level(50, i.kind)}\nd = distance(mask)\n'
                  'output a = watershed(-d, label(local_maxima(d)), mask)', want, 0)
-            case('split_objects', i, f'output a = split_objects(image > {files.level(50, i.kind)})', want, 0)
+            for tolerance in (0.5, 0.2):  # every object rises above what lies outside of it
+                seeds = morphology.h_maxima(np.where(thing, d, -tolerance), tolerance) * thing
+                case('split_objects', i, f'output a = split_objects(image > {files.level(50, i.kind)}, {tolerance})',
+                     files.watershed(-d, measure.label(seeds), mask=thing), 0)
     at = np.indices(v.shape)
     centres = [ndi.mean(at[k], labels, ids) for k in range(n)]
     away = np.sqrt(sum((at[k] - painted(labels, centres[k])) ** 2 for k in range(n))) * (labels > 0)

@@ -52,7 +52,7 @@ def otsu_labels(image, sigma):
 
 def split(mask):
     depth = ndi.distance_transform_edt(mask).astype(np.float32)
-    peaks = measure.label(morphology.local_maxima(depth))
+    peaks = measure.label(morphology.h_maxima(depth, 0.5))
     return segmentation.watershed(-depth, peaks, mask=mask)
 
 
