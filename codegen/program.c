@@ -10,6 +10,7 @@
 #include "lifetimes.h"
 #include "places.h"
 
+#include "../base/connectivity.h"
 #include "../base/user_text.h"
 #include "../ir/footprint.h"
 #include "../ir/gather.h"
@@ -59,6 +60,14 @@ static void number_grids(Build *b)
     vec_push(b->arena, &b->grids, ((ProgGrid){{one, one, one, one}, false}));
 }
 
+/* Are the planes of a volume labelled each by itself? */
+static bool is_planar(const IrGraph *g, const IrNode *labels)
+{
+    double connectivity;
+    return labels->op == IR_LABEL && ir_is_const(g, labels->arg[0], &connectivity) &&
+           connectivity > CONNECTIVITY_PLANAR;
+}
+
 /* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
  * for every second one where those that touch are one. */
 static int vector_length(Build *b, const IrNode *node)
@@ -68,16 +77,20 @@ static int vector_length(Build *b, const IrNode *node)
     }
     IrGraph *g = b->g;
     const IrNode *labels = ir_node(g, cg_numbered_by(g, node->of));
-    bool apart = labels->op == IR_LABEL;
     const IrGrid grid = g->grids.at[labels->grid];
-    IrExpr n = ir_const(g, 1);
+    IrExpr n = ir_const(g, 1), alone = n; /* pixels, and images that are labelled each by itself */
     for (int ax = 0; ax < IR_AXES; ax++) {
-        IrExpr e = grid.extent[ax];
-        n = e != 0 ? ir_op2(g, IR_X_MUL, n, e) : n;
+        IrExpr e = grid.extent[ax] != 0 ? grid.extent[ax] : ir_const(g, 1);
+        bool by_itself = ax == IR_AX_C || (ax == IR_AX_Z && is_planar(g, labels));
+        n = by_itself ? n : ir_op2(g, IR_X_MUL, n, e);
+        alone = by_itself ? ir_op2(g, IR_X_MUL, alone, e) : alone;
     }
-    if (apart) {
+    if (labels->op == IR_LABEL) {
         n = ir_op1(g, IR_X_FLOOR, ir_op2(g, IR_X_DIV, n, ir_const(g, 2)));
+        n = ir_op2(g, IR_X_MUL, alone, ir_op2(g, IR_X_ADD, n, ir_const(g, 1)));
+        return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 1)));
     }
+    n = ir_op2(g, IR_X_MUL, alone, n);
     return cg_host(&b->cg.host, ir_op2(g, IR_X_ADD, n, ir_const(g, 2)));
 }
 
@@ -757,6 +770,11 @@ static ProgOutput make_output(Build *b, const IrOutput *o)
     out.value = b->cg.slot[o->node];
     out.ids = out.kind == OUT_LABELS ? ids_of(b, o->node) : 0;
     out.axes = axes_of(b, o->node);
+    if (strcmp(o->format, "csv") == 0) {
+        static const char *const NAMES[] = {"x", "y", "z"};
+        out.kind = OUT_SERIES;
+        out.axes = NAMES[o->along];
+    }
     out.place.moved = o->place.moved;
     for (int i = 0; i < 12 && o->place.moved; i++) {
         IrExpr e = o->place.of[i / 4][i % 4];

@@ -220,6 +220,7 @@ typedef struct IrOutput {
     IrId node;          /* an image, mask, labels, table; or 0 and a value: */
     IrExpr value;       /* a uniform expression */
     IrPlace place;      /* of the pixels */
+    int along;          /* of an image that is written as csv: what the user calls its only axis */
     Span span;
 } IrOutput;
 

@@ -572,6 +572,9 @@ static void print_output(Printer *p, const IrOutput *o)
         str_addf(p->out, " = %%%u", o->node);
     }
     str_addf(p->out, " as %s", o->format);
+    if (o->along != IR_AX_X) {
+        str_addf(p->out, " along %s", AXIS[o->along]);
+    }
     print_place(p, o->span);
     if (o->place.moved) {
         str_add(p->out, "    moved\n");

@@ -256,6 +256,7 @@ static void read_output(Reader *r)
     o.node = read_accept(r, "=") ? read_node_id(r) : 0;
     read_expect(r, "as");
     o.format = read_bare(r);
+    o.along = read_accept(r, "along") ? read_axis(r, 3) : IR_AX_X;
     o.span = place(r);
     read_lines(r, output_line, &o);
     if (read_ok(r) && (o.node == 0) == (o.value == 0)) {

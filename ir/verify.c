@@ -389,6 +389,13 @@ static void check_loop(Check *c, int k)
     }
 }
 
+/* Has an image only one axis, which lies along x? */
+static bool is_line(const IrGraph *g, IrId node)
+{
+    const bool *has = g->grids.at[ir_node(g, node)->grid].has;
+    return has[IR_AX_X] && !has[IR_AX_Y] && !has[IR_AX_Z] && !has[IR_AX_C];
+}
+
 static void check_output(Check *c, const IrOutput *o)
 {
     static const char *const FORMATS[] = {"tif", "png", "fits", "csv"};
@@ -400,6 +407,8 @@ static void check_output(Check *c, const IrOutput *o)
     require(c, !ir_node(c->g, o->node)->dead || o->node == 0, "is a dead node");
     IrKind kind = ir_node(c->g, o->node)->kind;
     require(c, o->node == 0 || kind <= IR_K_LABELS || kind == IR_K_TABLE, "has no pixels and no rows");
+    bool series = o->node != 0 && kind <= IR_K_LABELS && strcmp(o->format, "csv") == 0;
+    require(c, !series || (kind == IR_K_IMAGE && is_line(c->g, o->node)), "is a table of an image with several axes");
     check_tree(c, o->value, IR_UNIFORM);
     for (int i = 0; i < 12; i++) {
         require(c, o->place.moved || o->place.of[i / 4][i % 4] == 0, "has a place but did not move");

@@ -82,7 +82,8 @@ typedef struct ProgParam {
     bool integer;
 } ProgParam;
 
-typedef enum ProgOutputKind { OUT_IMAGE, OUT_MASK, OUT_LABELS, OUT_TABLE, OUT_VALUE } ProgOutputKind;
+/* OUT_SERIES: an image along one axis that is written as a table. */
+typedef enum ProgOutputKind { OUT_IMAGE, OUT_MASK, OUT_LABELS, OUT_TABLE, OUT_VALUE, OUT_SERIES } ProgOutputKind;
 
 /* Where pixels lie on the first input: (x, y, z) at of[a][0] x + of[a][1] y + of[a][2] z + of[a][3]
  * along its axis a; host expressions, -1 for 0. */
@@ -97,7 +98,7 @@ typedef struct ProgOutput {
     int buffer;       /* images */
     int value;        /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
     int table;        /* OUT_TABLE */
-    const char *axes; /* of an image: "yx" ... */
+    const char *axes; /* of an image: "yx" ...; of a series what the user calls its axis */
     ProgPlace place;  /* of an image */
     int ids;          /* OUT_LABELS: the input, from 1, whose places they are; 0: their own numbers */
 } ProgOutput;

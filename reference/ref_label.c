@@ -13,6 +13,8 @@
  */
 #include "ref.h"
 
+#include "../base/connectivity.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -94,6 +96,10 @@ static void link_pixel(const void *image, SameObject same, RefShape s, int plane
 static uint32_t components(const void *image, SameObject same, RefShape s, int connectivity, uint32_t *labels)
 {
     assert(ref_pixels(s) < UINT32_MAX);
+    if (connectivity > CONNECTIVITY_PLANAR) { /* each plane by itself */
+        s = (RefShape){s.w, s.h, 1, s.d * s.c};
+        connectivity -= CONNECTIVITY_PLANAR;
+    }
     Offset offsets[13];
     int n = offsets_before(connectivity, offsets);
     for (int plane = 0; plane < s.d * s.c; plane++) {

@@ -347,14 +347,15 @@ static bool is_property(const AstExpr *e)
     return e->kind == AST_NAME && measure_find(e->name, strlen(e->name)) != NULL;
 }
 
-/* A bare word is taken as one where the parameter wants words and no image has that name. */
+/* A bare word is taken as one where the parameter wants words and no image has that name; where it takes nothing but
+ * words, as `sort` of `measure`, whatever has that name, unless it stands for a word itself. */
 static Val argument(Elab *el, const OpParam *p, const AstExpr *e)
 {
     if (e->kind == AST_NAME && (p->types & (OP_WORD | OP_AXIS)) != 0) {
         const Binding *b = el_find(el->scope, e->name);
-        bool choice = b != NULL && (b->val.kind == VAL_WORD || b->val.kind == VAL_IMAGE);
-        bool property = is_property(e) || b == NULL;
-        if (!choice && property) {
+        bool only = (p->types & ~(unsigned)(OP_WORD | OP_AXIS)) == 0;
+        bool taken = b != NULL && (b->val.kind == VAL_WORD || (b->val.kind == VAL_IMAGE && !only));
+        if (!taken && (only || is_property(e) || b == NULL)) {
             return el_word(e->name);
         }
     }

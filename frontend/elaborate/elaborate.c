@@ -264,9 +264,11 @@ static void check_reassigned(Elab *el, const AstStmt *s, const Binding *b)
     if (b->kind != BIND_VARIABLE) {
         Diag *d = el_error(el, NAME_TAKEN, s->name_span, s->name);
         diag_note(el->diags, d, b->span, "`%s` gets its meaning here", s->name);
+        diag_help(el->diags, d, "inputs, params and functions keep their names; call this one otherwise: new_%s = %s",
+                  s->name, el_words(el, s->a->span));
         return;
     }
-    if (el->loop == 0) {
+    if (el->loop == 0 && s->kind != AST_OUTPUT) { /* an output may be called as what it is made of */
         Diag *d = el_error(el, REASSIGNED, s->name_span, s->name);
         diag_note(el->diags, d, b->span, "this value can no longer be reached below");
         diag_help(el->diags, d, "give the second one a name of its own");
@@ -362,6 +364,23 @@ static bool has_planes(const Elab *el, Val v)
     return v.kind == VAL_IMAGE && v.grid >= 0 && el->g->grids.at[el->grids.at[v.grid].extents].has[IR_AX_Z];
 }
 
+/* Numbers along one axis, which a table can have. */
+static bool is_series(const Elab *el, Val v)
+{
+    return v.image == IR_K_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
+}
+
+static void refuse_format(Elab *el, const AstStmt *s, Val v)
+{
+    Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
+    bool line = v.kind == VAL_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
+    diag_help(el->diags, d,
+              v.kind != VAL_IMAGE ? "tables and values are written as csv"
+              : line              ? "as numbers they are: number(...)"
+                                  : "images are written as tif, png or fits; as csv those along one axis, such as a "
+                                    "histogram, a profile, or `sum_project(image, y)` of [y, x]");
+}
+
 static const char *output_format(Elab *el, const AstStmt *s, Val v)
 {
     bool image = v.kind == VAL_IMAGE;
@@ -372,10 +391,9 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
         if (strcmp(s->text, FORMATS[i]) != 0) {
             continue;
         }
-        if (image == (strcmp(s->text, "csv") == 0)) {
-            Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
-            diag_help(el->diags, d,
-                      image ? "images are written as tif, png or fits" : "tables and values are written as csv");
+        bool csv = strcmp(s->text, "csv") == 0;
+        if (image ? csv && !is_series(el, v) : !csv) {
+            refuse_format(el, s, v);
         } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
             Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
             diag_help(el->diags, d, "a png holds one plane: `as tif`, or max_project(%s)", s->name);
@@ -434,6 +452,7 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
     IrOutput out = {.name = name, .format = output_format(el, s, v), .span = s->span};
     if (v.kind == VAL_IMAGE) {
         out.place = *el_place_of(el, v.grid);
+        out.along = strcmp(out.format, "csv") == 0 ? el_names_of(el, v.grid)->of[IR_AX_X] : IR_AX_X;
         out.node = el_store(el, v, NULL, s->span);
         if (ir_node(el->g, out.node)->op == IR_INPUT && v.image == IR_K_IMAGE) {
             out.node = el_store_as(el, v, name, s->span);

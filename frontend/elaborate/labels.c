@@ -3,6 +3,7 @@
  */
 #include "elab.h"
 
+#include "../../base/connectivity.h"
 #include "../../base/measures.h"
 
 #include <math.h>
@@ -14,12 +15,15 @@
  * is the squared distance of the farthest neighbour.  0 after a complaint. */
 static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
 {
+    enum { PLANAR = CONNECTIVITY_PLANAR };
     static const struct {
         int ndim, written, squared;
     } KNOWN[] = {
-        {1, 1, 1}, {1, 2, 1}, {2, 1, 1}, {2, 4, 1},  {2, 2, 2}, {2, 8, 2},
-        {3, 1, 1}, {3, 6, 1}, {3, 2, 2}, {3, 18, 2}, {3, 3, 3}, {3, 26, 3},
+        {1, 1, 1}, {1, 2, 1}, {2, 1, 1},  {2, 4, 1}, {2, 2, 2},  {2, 8, 2},          {3, 1, 1},
+        {3, 6, 1}, {3, 2, 2}, {3, 18, 2}, {3, 3, 3}, {3, 26, 3}, {3, 4, PLANAR + 1}, {3, 8, PLANAR + 2},
     };
+    bool label =
+        strncmp(call->op->name, "label", strlen("label")) == 0; /* whose planes may be labelled each by itself */
     double value;
     int ndim = el_ndim(el, call->arg[0]);
     if (call->arg[param].kind != VAL_NUMBER) { /* an image without axes is labelled as along one */
@@ -27,13 +31,16 @@ static int connectivity_of(Elab *el, const Call *call, int param, int fallback)
     }
     bool constant = el_constant(el, call->arg[param], &value);
     for (size_t i = 0; constant && i < sizeof KNOWN / sizeof *KNOWN; i++) {
-        if (KNOWN[i].ndim == ndim && KNOWN[i].written == value) {
+        bool known = KNOWN[i].squared <= PLANAR || label;
+        if (known && KNOWN[i].ndim == ndim && KNOWN[i].written == value) {
             return KNOWN[i].squared;
         }
     }
     Diag *d = el_error(el, BAD_CONNECTIVITY, call->at[param], el_axes(el, call->arg[0].grid));
     diag_help(el->diags, d,
-              ndim == 3 ? "6, 18 or 26 neighbours in 3-D" : "4 neighbours (edges) or 8 (also corners) in 2-D");
+              ndim != 3 ? "4 neighbours (edges) or 8 (also corners) in 2-D"
+              : label   ? "6, 18 or 26 neighbours in 3-D; 4 or 8 for each plane by itself"
+                        : "6, 18 or 26 neighbours in 3-D");
     return 0;
 }
 
@@ -359,16 +366,36 @@ static int parameter(const Call *call, const char *name)
     return i;
 }
 
-/* The column, from 1, that rows are sorted by: the first one of a property, of the first image. */
+/* The column, from 1, that a table of these columns calls so; 0: none. */
+static int column_called(Elab *el, const char *word, const char *columns, int dims)
+{
+    MeasureList *list = arena_new(el->arena, MeasureList);
+    Err err = {0};
+    if (!measure_parse(columns, dims, list, &err)) {
+        return 0;
+    }
+    const double spacing[3] = {1, 1, 1};
+    char(*names)[64] = arena_alloc(el->arena, (size_t)list->columns * sizeof *names);
+    bool *integer = arena_array(el->arena, bool, list->columns);
+    measure_names(list, spacing, names, integer);
+    int i = list->columns;
+    while (i > 0 && strcmp(names[i - 1], word) != 0) {
+        i--;
+    }
+    return i;
+}
+
+/* The column, from 1, that rows are sorted by: the first one of a property, of the first image, or the one that the
+ * table will call so. */
 static int sort_column(Elab *el, Call *call, const Wanted *m)
 {
-    int param = parameter(call, "sort");
+    int param = parameter(call, "sort"), dims = el_ndim(el, call->arg[0]);
     const char *word = call->arg[param].text;
-    bool descending = strcmp(call->arg[parameter(call, "order")].text, "descending") == 0;
-    int column = 1, dims = el_ndim(el, call->arg[0]), sign = descending ? -1 : 1;
+    int sign = strcmp(call->arg[parameter(call, "order")].text, "descending") == 0 ? -1 : 1;
     if (strcmp(word, "label") == 0) {
-        return descending ? sign : 0; /* the order that they have */
+        return sign < 0 ? sign : 0; /* the order that they have */
     }
+    int column = 1;
     for (int i = 0; i < m->n; i++) {
         const Measure *p = m->properties[i];
         if (strcmp(word, m->headers[i]) == 0) {
@@ -376,9 +403,12 @@ static int sort_column(Elab *el, Call *call, const Wanted *m)
         }
         column += p->id == MEASURE_ID_LABEL ? 0 : measure_columns(p, dims) * (is_about_images(m, i) ? m->n_in_all : 1);
     }
-    Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
-    diag_help(el->diags, d, "a property that the table has, such as `%s`", m->n > 0 ? m->headers[0] : "label");
-    return 0;
+    column = column_called(el, word, columns_of(el, m, dims == 3), dims);
+    if (column == 0) {
+        Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
+        diag_help(el->diags, d, "a column that the table has, such as `%s`", m->n > 0 ? m->headers[0] : "label");
+    }
+    return sign * column;
 }
 
 /* `node` measures what is wanted of the call's labels. */

@@ -8,6 +8,7 @@
 #include "../files/file_list.h"
 #include "../files/image_path.h"
 #include "names.h"
+#include "results.h"
 #include "targets.h"
 
 #include <ctype.h>
@@ -79,7 +80,7 @@ static bool name_batch_files(BatchList *list, const Options *o, Err *err)
     list->journal = batch_file(list, o, ".", p->name, ".journal");
     bool ok = list->merged != NULL && list->journal != NULL;
     for (int i = 0; ok && i < p->n_outputs; i++) {
-        if (p->outputs[i].kind == OUT_TABLE) {
+        if (results_is_table(&p->outputs[i])) {
             list->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
             ok = list->merged[i] != NULL;
         } else if (p->outputs[i].kind == OUT_VALUE && list->values == NULL) {

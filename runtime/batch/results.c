@@ -37,6 +37,11 @@ bool results_is_image(const ProgOutput *output)
     return output->kind != OUT_TABLE && output->kind != OUT_VALUE;
 }
 
+bool results_is_table(const ProgOutput *output)
+{
+    return output->kind == OUT_TABLE || output->kind == OUT_SERIES;
+}
+
 static size_t image_bytes(const ExecGrid *g, Elem elem)
 {
     return (size_t)g->w * (size_t)g->h * (size_t)g->planes * elem_size(elem);

@@ -35,8 +35,9 @@ size_t results_image_bytes(const Exec *exec, const Program *program);
 bool results_download(Exec *exec, Results *results, Err *err);
 /* Puts the rows of a table in order of a column, from 1; negative: largest first; 0: leaves them. */
 bool results_sort(PrimTable *table, int by, Err *err);
-/* True for an output whose results are pixels. */
+/* True for an output whose results are pixels; for one that is written as a table. */
 bool results_is_image(const ProgOutput *output);
+bool results_is_table(const ProgOutput *output);
 void results_free(Results *results); /* NULL is allowed */
 
 #endif

@@ -370,8 +370,54 @@ static void raise_most(SinkOutput *out, double most, const SinkRows *r)
 
 /* ---- one output, one frame ------------------------------------------------------------- */
 
+static bool put_table(Sink *sink, int k, int64_t frame, const PrimTable *table, Err *err)
+{
+    const Frames *frames = sink->source.frames;
+    SinkOutput *out = &sink->outputs[k];
+    CsvColumn front[LOOPS];
+    int64_t at[LOOPS];
+    int n = 0;
+    frames_at(frames, frame, at);
+    for (int i = 0; i < LOOPS; i++) {
+        if (frames->looped[i]) {
+            front[n++] = (CsvColumn){.name = LOOP_NAMES[i], .number = (double)at[i]};
+        }
+    }
+    if (out->csv == NULL) {
+        TRY(csv_open(sink->source.item->outputs[k], &out->csv, err));
+    }
+    Crew *crew = helpers(sink, (size_t)table->rows * (size_t)table->columns * DECIMAL_BYTES);
+    return csv_rows(out->csv, table, front, n, crew, err);
+}
+
+/* An image along one axis as a table: the place of each pixel and its value. */
+static bool put_series(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[r->output];
+    size_t n = (size_t)r->grid.w, bad;
+    char names[2][64];
+    bool integer[2] = {true, elem_is_integer(r->elem)};
+    double *at = malloc(2 * n * sizeof *at);
+    if (at == NULL) {
+        return no_memory(err);
+    }
+    snprintf(names[0], sizeof names[0], "%s", output->axes);
+    snprintf(names[1], sizeof names[1], "%s", output->name);
+    for (size_t i = 0; i < n; i++) {
+        at[i] = (double)i;
+    }
+    convert_row(r->elem, r->pixels, ELEM_F64, (char *)(at + n), n, &bad);
+    const PrimTable table = {.rows = (int64_t)n, .columns = 2, .names = names, .integer = integer, .at = at};
+    bool ok = put_table(sink, r->output, frame, &table, err);
+    free(at);
+    return ok;
+}
+
 static bool put_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
 {
+    if (sink->program->outputs[r->output].kind == OUT_SERIES) {
+        return put_series(sink, frame, r, err);
+    }
     SinkOutput *out = &sink->outputs[r->output];
     out->grid = r->grid;
     out->elem = r->elem;
@@ -432,27 +478,6 @@ static bool put_image(Sink *sink, int k, int64_t frame, const Results *results, 
     return true;
 }
 
-static bool put_table(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
-{
-    const Frames *frames = sink->source.frames;
-    SinkOutput *out = &sink->outputs[k];
-    CsvColumn front[LOOPS];
-    int64_t at[LOOPS];
-    int n = 0;
-    frames_at(frames, frame, at);
-    for (int i = 0; i < LOOPS; i++) {
-        if (frames->looped[i]) {
-            front[n++] = (CsvColumn){.name = LOOP_NAMES[i], .number = (double)at[i]};
-        }
-    }
-    if (out->csv == NULL) {
-        TRY(csv_open(sink->source.item->outputs[k], &out->csv, err));
-    }
-    const PrimTable *table = &results->tables[sink->program->outputs[k].table];
-    Crew *crew = helpers(sink, (size_t)table->rows * (size_t)table->columns * DECIMAL_BYTES);
-    return csv_rows(out->csv, table, front, n, crew, err);
-}
-
 static void put_values(Sink *sink, int64_t frame, const Results *results)
 {
     int64_t at[LOOPS];
@@ -478,7 +503,7 @@ bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err)
             TRY(results->images[k] == NULL || put_image(sink, k, frame, results, err));
             TRY(end_image(sink, k, frame, results, err));
         } else if (output->kind == OUT_TABLE) {
-            TRY(put_table(sink, k, frame, results, err));
+            TRY(put_table(sink, k, frame, &results->tables[output->table], err));
         }
     }
     put_values(sink, frame, results);

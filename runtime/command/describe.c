@@ -12,8 +12,8 @@
 
 enum { COLUMN = 26 };
 
-static const char *const KINDS[] =
-    {[OUT_IMAGE] = "image", [OUT_MASK] = "mask", [OUT_LABELS] = "labels", [OUT_TABLE] = "table", [OUT_VALUE] = "value"};
+static const char *const KINDS[] = {[OUT_IMAGE] = "image", [OUT_MASK] = "mask",   [OUT_LABELS] = "labels",
+                                    [OUT_TABLE] = "table", [OUT_VALUE] = "value", [OUT_SERIES] = "series"};
 
 /* ---- pieces ---------------------------------------------------------------------------- */
 
@@ -92,8 +92,9 @@ static void put_output(FILE *to, const Program *program, int k)
     char right[300];
     if (output->kind == OUT_VALUE) {
         snprintf(right, sizeof right, "value: a column of values.csv");
-    } else if (output->kind == OUT_TABLE) {
-        snprintf(right, sizeof right, "table: {stem}_%s.csv, all images: %s.csv", output->name, output->name);
+    } else if (output->kind == OUT_TABLE || output->kind == OUT_SERIES) {
+        snprintf(right, sizeof right, "%s: {stem}_%s.csv, all images: %s.csv", KINDS[output->kind], output->name,
+                 output->name);
     } else {
         const char *of, *pixels = output_pixels(program, output, &of);
         snprintf(right, sizeof right, "%s: {stem}_%s.%s%s%s%s", KINDS[output->kind], output->name, output->format,

@@ -216,6 +216,10 @@ case('label_four', flat, M + 'output a = label(mask, connectivity = 4)', ndi.lab
 case('label_six', deep, M + 'output a = label(mask, connectivity = 6)', ndi.label(mask3, six)[0], 0)
 case('label_eighteen', deep, 'output a = label(image > 110, connectivity = 18)',
      ndi.label(D > 110, ndi.generate_binary_structure(3, 2))[0], 0)
+planes = np.zeros((3, 3, 3)), np.zeros((3, 3, 3))
+planes[0][1], planes[1][1] = four, eight
+case('label_planes', deep, M + 'output a = label(mask, connectivity = 4)', ndi.label(mask3, planes[0])[0], 0)
+case('label_planes_corners', deep, M + 'output a = label(mask, connectivity = 8)', ndi.label(mask3, planes[1])[0], 0)
 case('label_equal', flat, 'output a = label_equal(floor(image / 40), connectivity = 4)',
      measure.label(np.floor(F / 40).astype(int), background=0, connectivity=1), 0)
 sizes = np.bincount(labels2.ravel())

@@ -268,11 +268,8 @@ static bool is_image(const ProgOutput *o)
 /* What is known of the outputs before the run, and room for the images. */
 static bool prepare(const Run *run, const Program *program, Err *err)
 {
-    static const IrKind KINDS[] = {[OUT_IMAGE] = IR_K_IMAGE,
-                                   [OUT_MASK] = IR_K_MASK,
-                                   [OUT_LABELS] = IR_K_LABELS,
-                                   [OUT_TABLE] = IR_K_TABLE,
-                                   [OUT_VALUE] = IR_K_VALUE};
+    static const IrKind KINDS[] = {[OUT_IMAGE] = IR_K_IMAGE, [OUT_MASK] = IR_K_MASK,   [OUT_LABELS] = IR_K_LABELS,
+                                   [OUT_TABLE] = IR_K_TABLE, [OUT_VALUE] = IR_K_VALUE, [OUT_SERIES] = IR_K_IMAGE};
     TRY(make_result(run->out, program->n_outputs, err));
     for (int i = 0; i < program->n_outputs; i++) {
         const ProgOutput *o = &program->outputs[i];

@@ -71,7 +71,7 @@ static const Scene SCENES[] = {
      false},
     {"labels",
      VOLUME "m = gaussian(image, 0.7) > 128\noutput a = label(m)\noutput b = label(m, connectivity = 6)\n"
-            "output c = label(m, connectivity = 18)\n"
+            "output c = label(m, connectivity = 18)\noutput f = label(m, connectivity = 4)\n"
             "output d = remove_small_objects(label(image > 160, connectivity = 6), 3)\n"
             "output e = label_equal(image / 64)\n",
      {35, 26, 11, 1},

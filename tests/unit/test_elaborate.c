@@ -486,7 +486,7 @@ static const struct {
     {IMAGE "output a = label(image > 3, connect = 8)", "P0509", 2, "connectivity"},
     {IMAGE "output a = gaussian(v = image, sigma = 1, sigma = 2)", "P0510", 2, ""},
     {IMAGE "output a = gaussian(image, [2])", "P0511", 2, "in the order of the axes"},
-    {"input image[z, y, x]\noutput a = label(image > 3, connectivity = 8)", "P0512", 2, "26"},
+    {"input image[z, y, x]\noutput a = label(image > 3, connectivity = 5)", "P0512", 2, "26"},
     {IMAGE "output a = convolve(image, [[1, 2, 1]], mode = valid)", "P0513", 2, "same|full"},
     {IMAGE "fn k(i, j) = i * j\noutput a = convolve(image, k)", "P0507", 3, "radius = 3"},
     {IMAGE "output a = erode(image, [[1, 1]])", "P0316", 2, "zeros"},

@@ -411,7 +411,7 @@ static void each_mask(void (*check)(const Cut *cut, int kind, int connectivity, 
     for (int i = 0; i < N_CUTS + N_ODD; i++) {
         const Cut *cut = i < N_CUTS ? &CUTS[i] : &ODD_CUTS[i - N_CUTS];
         for (int kind = 0; kind < MASKS; kind++) {
-            int most = cut->s.d > 1 ? 3 : 2;
+            int most = cut->s.d > 1 ? 5 : 2; /* 4 and 5: each plane by itself */
             check(cut, kind, 1 + (kind + i) % most, kind % 2 ? SHAPE_GPU : SHAPE_CPU);
             check(cut, kind, 1 + (kind + i + 1) % most, kind % 2 ? SHAPE_GPU : SHAPE_CPU);
         }

@@ -14,6 +14,7 @@
  * and the last row of every plane is kept.
  */
 #include "label_parts.h"
+#include "prim_label.h"
 
 #include "../../host/convert.h"
 #include "../prim_host.h"
@@ -161,13 +162,15 @@ static bool touch(const PrimImage *values, const Edge *a, size_t at_a, const Edg
 static void unite_pixel(const PrimCall *call, const PrimImage *values, const Edge *before, int x, int y)
 {
     LabelParts *p = *call->state;
-    int w = call->w, h = (int)edge_rows(call), reach = (int)call->arg[0] - 1;
+    bool planar = label_is_planar(call);
+    int w = call->w, h = (int)edge_rows(call), reach = (int)label_call(call).arg[0] - 1;
     size_t at = (size_t)y * (size_t)w + (size_t)x;
     for (int dy = -1; dy <= 1; dy++) {
         for (int dx = -1; dx <= 1; dx++) {
             bool inside = x + dx >= 0 && x + dx < w && y + dy >= 0 && y + dy < h;
             size_t there = (size_t)(y + dy) * (size_t)w + (size_t)(x + dx);
-            if (inside && dx * dx + dy * dy <= reach && touch(values, &p->first, at, before, there)) {
+            bool near = dx * dx + dy * dy <= reach && (!planar || dy == 0);
+            if (inside && near && touch(values, &p->first, at, before, there)) {
                 unite(p, p->first.ids[at] - 1, before->ids[there] - 1);
             }
         }
@@ -308,7 +311,7 @@ static bool collect(PrimCall *call, const PrimImage *values)
     Edge *last = &p->last[part->c];
     uint32_t begin = (uint32_t)p->n;
     TRY(add_piece(call));
-    if (part->y > 0 || part->z > 0) {
+    if (part->y > 0 || (part->z > 0 && !label_is_planar(call))) {
         TRY(read_edge(call, values, false, begin, &p->first));
         unite_seam(call, values, last);
     }
@@ -343,7 +346,7 @@ static bool renumber(PrimCall *call)
 
 PrimCall label_parts_call(const PrimCall *call)
 {
-    PrimCall own = *call;
+    PrimCall own = label_call(call);
     own.value = call->part.pass > 0 ? -1 : call->value;
     return own;
 }

@@ -18,6 +18,7 @@
  */
 #include "prim_label.h"
 #include "label_parts.h"
+#include "../../../base/connectivity.h"
 #include "../prim_program.h"
 #include "../prim_visit.h"
 
@@ -58,6 +59,21 @@ static bool scan(const PrimCall *call, DevProgram *program, size_t at, size_t n)
 static size_t divided_up(size_t a, size_t b)
 {
     return (a + b - 1) / b;
+}
+
+bool label_is_planar(const PrimCall *call)
+{
+    return call->arg[0] > CONNECTIVITY_PLANAR;
+}
+
+PrimCall label_call(const PrimCall *call)
+{
+    PrimCall own = *call;
+    if (label_is_planar(call)) {
+        own.d = 1;
+        own.arg[0] -= CONNECTIVITY_PLANAR;
+    }
+    return own;
 }
 
 /* ---- label ----------------------------------------------------------------------------------- */
@@ -199,7 +215,8 @@ bool prim_label_run(PrimCall *call, int node_bits)
 
 static bool label_program_of(const PrimCall *call, int which, DevProgram **program)
 {
-    return label_program(call, label_node_bits(call), which, program);
+    PrimCall own = label_call(call);
+    return label_program(&own, label_node_bits(call), which, program);
 }
 
 static bool label_run(PrimCall *call)
