@@ -2,14 +2,21 @@
  * nearest: the name that was probably meant.
  *
  * Damerau-Levenshtein distance in its "optimal string alignment" form: insertions, deletions,
- * substitutions and swaps of two neighbours cost one each.  Three rows of the table are kept.
+ * substitutions and swaps of two neighbours cost one each; capitals count as their small letters.  Three rows of the
+ * table are kept.
  */
 #include "diag.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 64 }; /* longer names are not corrected */
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
 
 static int least(int a, int b)
 {
@@ -28,8 +35,8 @@ static int distance(const char *a, int na, const char *b, int nb)
         row[0] = i;
         for (int j = 1; j <= nb; j++) {
             int cost = least(above[j], row[j - 1]) + 1;
-            cost = least(cost, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+            cost = least(cost, above[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1])) {
                 cost = least(cost, before[j - 2] + 1);
             }
             row[j] = cost;

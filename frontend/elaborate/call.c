@@ -695,7 +695,7 @@ static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, cons
         result = el_expr(el, fn->a);
     } else if (!bad && !el_block(el, fn->body, &result)) {
         Diag *d = el_error(el, MISSING_RETURN, fn->name_span, fn->name);
-        diag_help(el->diags, d, "end it with: return ...");
+        el_help_return(el, d, fn);
     }
     el->depth--;
     el->frame = frame.up;

@@ -426,6 +426,8 @@ Val el_literal_footprint(Elab *el, Val list, Span span);
 
 /* Statements of a pipeline or of an expanded function; *result is what it returned. */
 bool el_block(Elab *el, const AstStmt *s, Val *result);
+/* How a function ends: with the value that stands by itself at its end. */
+void el_help_return(Elab *el, Diag *d, const AstStmt *fn);
 void el_loop(Elab *el, const AstStmt *s);
 /* Compiles a function with control flow over scalars, and calls it. */
 Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span);

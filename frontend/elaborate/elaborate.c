@@ -8,6 +8,7 @@
 #include "../../ir/pixels.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,6 +31,32 @@ static int axis_of(const char *name)
     return -1;
 }
 
+/* "z, y, x": the axes that were written, in the order that they must have; channels stay where they are. */
+static const char *in_order(Elab *el, const AstName *names)
+{
+    bool has[IR_AXES] = {false};
+    for (const AstName *n = names; n != NULL; n = n->next) {
+        const int axis = axis_of(n->name);
+        has[axis >= 0 ? axis : IR_AX_C] = true;
+    }
+    Str text;
+    str_init(&text, el->arena);
+    int next = IR_AX_Z;
+    for (const AstName *n = names; n != NULL; n = n->next) {
+        const int axis = axis_of(n->name);
+        const bool spatial = axis >= 0 && axis != IR_AX_C;
+        while (spatial && next >= IR_AX_X && !has[next]) {
+            next--;
+        }
+        if (spatial && next < IR_AX_X) { /* one was written twice */
+            continue;
+        }
+        const char own[] = {spatial ? "xyz"[next--] : n->name[0], '\0'};
+        str_addf(&text, "%s%s", text.n > 0 ? ", " : "", own);
+    }
+    return text.at;
+}
+
 /* Reads the axes into `has` and `text`; false after a complaint. */
 static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
 {
@@ -38,6 +65,11 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
         int axis = axis_of(n->name);
         if (axis < 0) {
             Diag *d = el_error(el, UNKNOWN_AXIS, n->span, n->name);
+            const char small[] = {(char)tolower((unsigned char)n->name[0]), '\0'};
+            if (n->name[1] == '\0' && axis_of(small) >= 0) {
+                diag_help(el->diags, d, "axes are small letters: `%s`", small);
+                return false;
+            }
             diag_help(el->diags, d,
                       strcmp(n->name, "t") == 0 ? "leave t out: every time point is a run of its own; or "
                                                   "call it z, and run with --time-as-z"
@@ -51,7 +83,8 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
         }
         if (axis != IR_AX_C && axis > last) {
             Diag *d = el_error(el, AXES_ORDER, n->span, n->name);
-            diag_help(el->diags, d, "the innermost axis comes last: [z, y, x]");
+            diag_help(el->diags, d, "axes go from the outermost to the innermost, rows before columns: %s[%s]", s->name,
+                      in_order(el, s->names));
             return false;
         }
         last = axis != IR_AX_C ? axis : last;
@@ -64,6 +97,23 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
         return false;
     }
     return true;
+}
+
+/* numpy's names of types, and C's. */
+static void help_type(Elab *el, Diag *d, const char *type)
+{
+    static const struct {
+        const char *theirs, *ours;
+    } TYPES[] = {{"uint8", "u8"},   {"byte", "u8"},    {"uint16", "u16"},  {"int16", "i16"},  {"short", "i16"},
+                 {"uint32", "u32"}, {"uint", "u32"},   {"int32", "i32"},   {"int", "i32"},    {"float32", "f32"},
+                 {"float", "f32"},  {"single", "f32"}, {"float64", "f64"}, {"double", "f64"}, {"binary", "mask"}};
+    for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
+        if (strcmp(TYPES[i].theirs, type) == 0) {
+            diag_help(el->diags, d, "write `%s`", TYPES[i].ours);
+            return;
+        }
+    }
+    diag_help(el->diags, d, "pixels are u8 u16 i16 u32 i32 f32 or f64, or the input is labels or a mask");
 }
 
 static bool input_type(Elab *el, const AstStmt *s, IrNode *node)
@@ -86,9 +136,7 @@ static bool input_type(Elab *el, const AstStmt *s, IrNode *node)
     node->elem = elem_from_name(s->type);
     if (node->elem == ELEM_NONE || node->elem == ELEM_FILE) {
         Diag *d = el_error(el, UNKNOWN_TYPE, s->type_span, s->type);
-        diag_help(el->diags, d,
-                  "pixels are u8 u16 i16 u32 i32 f32 or f64, or the input is "
-                  "labels or a mask");
+        help_type(el, d, s->type);
         return false;
     }
     return true;
@@ -211,9 +259,15 @@ static void param(Elab *el, const AstStmt *s)
     const char *unit = NULL;
     IrParam p = {.name = s->name, .help = s->text, .lo = -INFINITY, .hi = INFINITY};
     check_option_name(el, s);
+    if (s->a->kind == AST_INDEX && s->a->a->kind == AST_NUMBER) {
+        Diag *d = el_error(el, EXPECTED_RANGE, s->a->word, arena_printf(el->arena, "`%s`", el_words(el, s->a->word)));
+        diag_help(el->diags, d, "a range is written behind `in`: param %s = %s in 1 .. 10", s->name,
+                  el_words(el, s->a->a->span));
+        bind_new(el, s, el_err(), BIND_PARAM);
+        return;
+    }
     bool fine = constant_of(el, s->a, &p.value, &unit);
-    fine = bound_of(el, s->lo, unit, &p.lo) && fine;
-    fine = bound_of(el, s->hi, unit, &p.hi) && fine;
+    fine = fine && bound_of(el, s->lo, unit, &p.lo) && bound_of(el, s->hi, unit, &p.hi);
     if (!fine) {
         bind_new(el, s, el_err(), BIND_PARAM);
         return;
@@ -268,7 +322,8 @@ static void check_reassigned(Elab *el, const AstStmt *s, const Binding *b)
                   s->name, el_words(el, s->a->span));
         return;
     }
-    if (el->loop == 0 && s->kind != AST_OUTPUT) { /* an output may be called as what it is made of */
+    if (el->loop == 0 && s->kind != AST_OUTPUT &&
+        el->diags->errors == 0) { /* an output may be called as what it is made of */
         Diag *d = el_error(el, REASSIGNED, s->name_span, s->name);
         diag_note(el->diags, d, b->span, "this value can no longer be reached below");
         diag_help(el->diags, d, "give the second one a name of its own");
@@ -404,7 +459,13 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
     if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
         diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
     } else {
-        diag_help(el->diags, d, "formats are tif, png, fits and csv");
+        const char *near = strcmp(s->text, "jpg") == 0 || strcmp(s->text, "jpeg") == 0
+                               ? "png"
+                               : fe_nearest(s->text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
+        diag_help(el->diags, d,
+                  near != NULL ? "write `%s`; formats are tif, png, fits and csv"
+                               : "formats are tif, png, fits and csv",
+                  near);
     }
     return "tif";
 }
@@ -415,6 +476,7 @@ static bool output_name_taken(Elab *el, const char *name, Span span)
         if (strcmp(el->g->outputs.at[i].name, name) == 0) {
             Diag *d = el_error(el, OUTPUT_TWICE, span, name);
             diag_note(el->diags, d, el->g->outputs.at[i].span, "the first one is here");
+            diag_help(el->diags, d, "give the second one a name of its own");
             return true;
         }
     }
@@ -517,6 +579,9 @@ static void output_value(Elab *el, const AstStmt *s, const char *name, Val v)
 
 static void output(Elab *el, const AstStmt *s)
 {
+    if (output_name_taken(el, s->name, s->name_span)) {
+        return;
+    }
     if (s->a != NULL) {
         assign(el, s);
     }
@@ -589,6 +654,18 @@ static bool branch(Elab *el, const AstStmt *s, Val *result)
     return el_block(el, taken ? s->body : s->other, result);
 }
 
+/* What a statement that was refused would have given: uses of it are no mistakes of their own. */
+static void bind_bad(Elab *el, const AstStmt *s)
+{
+    for (; s != NULL; s = s->next) {
+        if (s->kind == AST_ASSIGN && el_find_here(el->scope, s->name) == NULL) {
+            el_bind(el, s->name, s->name_span, el_err(), BIND_VARIABLE);
+        }
+        bind_bad(el, s->body);
+        bind_bad(el, s->other);
+    }
+}
+
 static bool only_in_function(Elab *el, const AstStmt *s)
 {
     static const char *const WORDS[] =
@@ -601,13 +678,27 @@ static bool only_in_function(Elab *el, const AstStmt *s)
               s->kind == AST_IF       ? "choose between values: a if condition else b"
               : s->kind == AST_RETURN ? "results of a pipeline are written: output name = ..."
                                       : "a pipeline repeats with: repeat 20 { ... }");
+    bind_bad(el, s->body);
+    bind_bad(el, s->other);
     return true;
 }
 
+void el_help_return(Elab *el, Diag *d, const AstStmt *fn)
+{
+    const AstStmt *last = fn->body;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    bool value = last != NULL && last->kind == AST_EXPR;
+    diag_help(el->diags, d, "end it with: return %s", value ? el_words(el, last->a->span) : "...");
+}
+
+/* At the end of a function its `return` is missing, which is said there. */
 static void lone_expression(Elab *el, const AstStmt *s)
 {
     Val v = el_expr(el, s->a);
-    if (!el_is_bad(v)) {
+    bool result = el->depth > 0 && s->next == NULL;
+    if (!el_is_bad(v) && !result) {
         Diag *d = el_error(el, LONE_EXPRESSION, s->span, "");
         diag_help(el->diags, d, "give it a name, or write it: output name = %s", el_words(el, s->a->span));
     }

@@ -492,10 +492,19 @@ static Val conditional(Elab *el, const AstExpr *e)
 /* What others write as members (image.shape) is an operator here, or is written with some. */
 static void help_for_member(Elab *el, Diag *d, Val v, const AstExpr *e)
 {
+    static const char *const CHANNELS[] = {"red", "green", "blue", "r", "g", "b"};
     const Peer *peer = ops_peer(e->name);
+    for (int i = 0; i < 6 && v.kind == VAL_IMAGE; i++) {
+        if (strcmp(CHANNELS[i], e->name) == 0) {
+            diag_help(el->diags, d, "a channel has a number: %s[c = %d]", el_words(el, e->a->span), i % 3);
+            return;
+        }
+    }
     if (v.kind == VAL_TABLE) {
         diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, %s)",
                   e->name);
+    } else if (v.kind == VAL_IMAGE && strcmp(e->name, "T") == 0) {
+        diag_help(el->diags, d, "write transpose(%s)", el_words(el, e->a->span));
     } else if (ops_find(el->ops, e->name) != NULL) {
         diag_help(el->diags, d, "write %s(%s)", e->name, el_words(el, e->a->span));
     } else if (peer != NULL && peer->here[0] != '\0') {

@@ -763,7 +763,7 @@ static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const E
     }
     if (!always_returns(fn->body)) {
         Diag *d = el_error(el, MISSING_RETURN, fn->name_span, fn->name);
-        diag_help(el->diags, d, "end it with: return ...");
+        el_help_return(el, d, fn);
         return NULL;
     }
     do {

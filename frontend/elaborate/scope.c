@@ -146,11 +146,23 @@ static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span be
 /* A statement that could not be parsed would have given this name: that was said. */
 static bool is_broken(const Elab *el, const char *name)
 {
+    if (el->file->incomplete) {
+        return true;
+    }
     const AstName *n = el->file->broken;
     while (n != NULL && strcmp(n->name, name) != 0) {
         n = n->next;
     }
     return n != NULL;
+}
+
+static bool has_input(const AstFile *file)
+{
+    const AstStmt *s = file->statements;
+    while (s != NULL && s->kind != AST_INPUT) {
+        s = s->next;
+    }
+    return s != NULL;
 }
 
 Val el_unknown(Elab *el, const char *name, Span span)
@@ -185,6 +197,7 @@ Val el_unknown(Elab *el, const char *name, Span span)
     for (int i = 0; i < IR_CONSTANT; i++) {
         vec_push(el->arena, &names, IR_BORDER_NAMES[i]);
     }
+    vec_push(el->arena, &names, "none");
     vec_push(el->arena, &names, "true");
     vec_push(el->arena, &names, "false");
     const char *near = fe_nearest(name, names.at, names.n);
@@ -197,10 +210,36 @@ Val el_unknown(Elab *el, const char *name, Span span)
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
         diag_help(el->diags, d, "here: %s", el_peer_help(el, ops_peer(name), NULL));
+    } else if (!has_input(el->file)) {
+        diag_help(el->diags, d, "a pipeline begins with its input: input %s[y, x]", name);
     } else {
         diag_help(el->diags, d, "give it a meaning above: %s = ...", name);
     }
     return el_err();
+}
+
+/* Operators that do what the word says, the first few of them. */
+static void help_search(Elab *el, Diag *d, const char *word)
+{
+    enum { MOST = 4 };
+    char *words[] = {arena_strdup(el->arena, word)};
+    Str found;
+    str_init(&found, el->arena);
+    int n = 0;
+    for (int place = OP_FOUND_NAME; place >= OP_FOUND_EFFECT; place--) {
+        for (int i = 0; i < el->ops->n; i++) {
+            const Op *op = &el->ops->at[i];
+            const bool near = strlen(word) >= 4 && op->group != NULL && (int)ops_search(op, words, 1) == place;
+            if (near && n++ < MOST) {
+                str_addf(&found, "%s%s", found.n > 0 ? ", " : "", op->name);
+            }
+        }
+    }
+    if (n > 0) {
+        diag_help(el->diags, d, "operators that do such things: %s%s", found.at, n > MOST ? " ..." : "");
+    } else {
+        diag_help(el->diags, d, "`pipec ops WORD` searches the operators by what they do");
+    }
 }
 
 Val el_unknown_operator(Elab *el, const AstExpr *call)
@@ -228,7 +267,8 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
-        diag_help(el->diags, d, "`pipec ops` lists the operators; fn %s(v) = ... makes one", call->name);
+        help_search(el, d, call->name);
+        diag_help(el->diags, d, "a function of your own is written: fn %s(v) = ...", call->name);
     }
     return el_err();
 }

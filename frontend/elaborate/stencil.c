@@ -388,6 +388,8 @@ Val el_index(Elab *el, const AstExpr *e)
         Diag *d = el_error(el, NOT_INDEXABLE, e->a->span, el_describe(el, v));
         if (v.kind == VAL_SELECTION) {
             diag_help(el->diags, d, "index the image, then select: v[dx = 1] where mask");
+        } else if (v.kind == VAL_TABLE) {
+            diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, mean)");
         }
         return el_err();
     }

@@ -6,6 +6,8 @@
  */
 #include "../elaborate/elab.h"
 
+#include "../../base/measures.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ static const struct {
     {"sigma_y", "sigma", "one number, or a list with one for each axis, x last"},
     {"sigma_z", "sigma", "one number, or a list with one for each axis, x last"},
     {"sampling", "spacing", "one number, or a list with one for each axis, x last"},
+    {"radius", "sigma", "standard deviation of the blur"},
     {"min_size", "size", "objects with fewer pixels go"},
     {"area_threshold", "size", "holes with fewer pixels go"},
     {"low_sigma", "low", "a number, or a list with one for each axis"},
@@ -222,11 +225,32 @@ static bool refuse_setting(Elab *el, const Call *call, const AstExpr *e, const A
     return false;
 }
 
+/* measure(labels, [area, mean]). */
+static bool refuse_properties(Elab *el, const Call *call, const AstArg *arg)
+{
+    const AstExpr *list = arg->value;
+    const AstExpr *first = list->kind == AST_LIST && list->args != NULL ? list->args->value : NULL;
+    const bool word = first != NULL && (first->kind == AST_NAME || first->kind == AST_STRING);
+    const Op *op = call->op;
+    if (arg->name != NULL || !word || op->n_params < 2 || !op->param[1].rest || (op->param[1].types & OP_WORD) == 0 ||
+        measure_find(first->name, strlen(first->name)) == NULL) {
+        return false;
+    }
+    Str names;
+    str_init(&names, el->arena);
+    for (const AstArg *a = list->args; a != NULL; a = a->next) {
+        str_addf(&names, ", %s", a->value->kind == AST_NAME || a->value->kind == AST_STRING ? a->value->name : "...");
+    }
+    Diag *d = el_error(el, ARGUMENT_KIND, list->span, op->name, "words", "columns", "a list");
+    diag_help(el->diags, d, "one after the other, without brackets: %s(%s%s)", op->name, "labels", names.at);
+    return true;
+}
+
 /* Whatever of these it is, an axis first of all. */
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
     return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
-           refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg);
+           refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg) || refuse_properties(el, call, arg);
 }
 
 /* ---- axes that an image lacks ------------------------------------------------------------ */

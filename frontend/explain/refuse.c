@@ -1,6 +1,7 @@
 /* refuse: what is said about arguments of the wrong kind: what would be right, in the user's own words. */
 #include "../elaborate/elab.h"
 
+#include <ctype.h>
 #include <string.h>
 
 static void help_for_mask(Elab *el, Diag *d, const Call *call, Val v, Span at)
@@ -10,6 +11,8 @@ static void help_for_mask(Elab *el, Diag *d, const Call *call, Val v, Span at)
         diag_help(el->diags, d, "threshold it: %s(%s > otsu(%s))", call->op->name, words, words);
     } else if (v.kind == VAL_IMAGE) {
         diag_help(el->diags, d, "make a mask of the labels: %s(%s > 0)", call->op->name, words);
+    } else if (v.kind == VAL_UNIFORM) {
+        diag_help(el->diags, d, "a threshold is compared with: %s(image > %s)", call->op->name, words);
     }
 }
 
@@ -80,6 +83,23 @@ Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at)
     return d;
 }
 
+/* 2,5: the words of the number; NULL where no comma stands between two digits. */
+static const char *decimal_comma(Elab *el, Span at)
+{
+    const char *text = at.source->text;
+    int begin = at.begin - 1;
+    if (begin < 1 || text[begin] != ',' || !isdigit((unsigned char)text[begin - 1]) ||
+        !isdigit((unsigned char)text[at.begin])) {
+        return NULL;
+    }
+    while (begin > 0 && isdigit((unsigned char)text[begin - 1])) {
+        begin--;
+    }
+    char *words = arena_strndup(el->arena, text + begin, (size_t)(at.end - begin));
+    words[at.begin - 1 - begin] = '.';
+    return words;
+}
+
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
 {
     if (v.kind == VAL_FOOTPRINT && el_filter_of(el, call->op) != NULL) {
@@ -89,7 +109,9 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     str_init(&takes, el->arena);
     ops_types_phrase(p, &takes);
     Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name, el_describe(el, v));
-    if (v.kind == VAL_VECTOR && (p->types & (OP_IMAGE | OP_MASK)) != 0) {
+    if (v.kind == VAL_NUMBER && decimal_comma(el, at) != NULL) {
+        diag_help(el->diags, d, "decimals are written with a point: `%s`", decimal_comma(el, at));
+    } else if (v.kind == VAL_VECTOR && (p->types & (OP_IMAGE | OP_MASK)) != 0) {
         const char *words = el_words(el, at);
         diag_help(el->diags, d, strchr(words, ' ') != NULL ? "paint it: (%s)[%s]" : "paint it: %s[%s]", words,
                   el_labels_name(el, v));

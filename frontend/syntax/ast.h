@@ -110,6 +110,7 @@ typedef struct AstFile {
     const Source *source;
     AstStmt *statements;
     AstName *broken; /* names that statements would give that could not be parsed */
+    bool incomplete; /* what is missing may have had any name */
 } AstFile;
 
 /* Indented tree, one node a line (pipec show --ast). */

@@ -43,6 +43,8 @@ typedef struct TypeName { const char *name; Span span; } TypeName;
 }
 
 %code {
+#include "syntax.h"
+
 #include <string.h>
 
 /* The parser's stacks live in the arena like everything else. */
@@ -79,6 +81,8 @@ static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, const Toke
                          Span name_span);
 static AstStmt *typed(AstStmt *stmt, AstName *names, TypeName type);
 static AstStmt *noted(AstStmt *stmt, const Token *text, Span span);
+static AstStmt *assignment(Parser *parser, Span span, Span at, const Token *name,
+                           const Token *assign, AstExpr *value);
 static AstStmt *lone_expression(Parser *parser, Span span, AstExpr *expr);
 static void add_to_file(Parser *parser, AstStmt *stmt);
 static StmtList add_to_block(Parser *parser, StmtList list, AstStmt *stmt);
@@ -102,10 +106,10 @@ DEFINE_APPEND(add_stmt, StmtList, AstStmt)
 
 %token END 0
 %token <token> NAME NUMBER STRING TRUE FALSE
-%token <token> PLUS MINUS FACTOR POWER COMPARE AND OR XOR NOT
+%token <token> PLUS MINUS FACTOR POWER COMPARE AND OR XOR NOT ASSIGN
 %token INPUT PARAM OUTPUT FN REPEAT UNTIL IS STABLE AT MOST FOR IN IF ELSE WHILE RETURN WHERE AS
 %token OPEN CLOSE OPEN_SQUARE CLOSE_SQUARE OPEN_BRACE CLOSE_BRACE
-%token COMMA COLON DOT RANGE ASSIGN NEWLINE
+%token COMMA COLON DOT RANGE NEWLINE
 %token COMMENT INVALID
 
 %type <stmt> statement simple if
@@ -156,7 +160,7 @@ simple
     | FN NAME OPEN parameters CLOSE type block
       { $$ = typed(new_stmt(parser, AST_FN, @$, $2, @2), $4.first, $6); $$->body = $7.first; }
     | NAME ASSIGN expr
-      { $$ = new_stmt(parser, AST_ASSIGN, @$, $1, @1); $$->a = $3; }
+      { $$ = assignment(parser, @$, @1, $1, $2, $3); }
     | OUTPUT NAME format
       { $$ = noted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $3, @3); }
     | OUTPUT NAME ASSIGN expr format
@@ -371,6 +375,10 @@ range
 
 static int fe_parse_lex(YYSTYPE *value, Span *place, Parser *parser)
 {
+    if (parser->header >= 0 && parser->tokens[parser->at - 1].kind == T_NEWLINE) {
+        parser->at = foreign_behind_body(parser, parser->header, parser->at);
+        parser->header = -1;
+    }
     const Token *token = &parser->tokens[parser->at];
     parser->found = parser->at;
     if (parser->at < parser->n - 1) {
@@ -491,7 +499,8 @@ static AstExpr *measured(Parser *parser, AstExpr *expr)
 
 static AstExpr *leaf(Parser *parser, AstExprKind kind, Span span, const Token *token)
 {
-    AstExpr *expr = new_expr(parser, kind, span, span);
+    bool quoted = kind == AST_STRING && token->silent; /* other quotes: that was said */
+    AstExpr *expr = new_expr(parser, quoted ? AST_ERROR : kind, span, span);
     expr->name = kind == AST_NAME || kind == AST_STRING ? token->text : NULL;
     expr->num = kind == AST_BOOL ? token->kind == T_TRUE : token->num;
     expr->is_int = token->is_int;
@@ -519,7 +528,8 @@ static AstExpr *unary(Parser *parser, Span span, Span word, const Token *op, Ast
 static AstExpr *binary(Parser *parser, Span span, Span word, const Token *op, AstExpr *a,
                        AstExpr *b)
 {
-    AstExpr *expr = joined(parser, AST_BINARY, span, word, a, b, NULL);
+    bool caret = op->kind == T_POWER && op->silent; /* a power, or xor: the scanner has said it */
+    AstExpr *expr = joined(parser, caret ? AST_ERROR : AST_BINARY, span, word, a, b, NULL);
     expr->op = op->text;
     return expr;
 }
@@ -621,6 +631,28 @@ static AstStmt *noted(AstStmt *stmt, const Token *text, Span span)
     return stmt;
 }
 
+/* What the scanner has complained about as `x += 1` leaves x what it was. */
+static AstStmt *assignment(Parser *parser, Span span, Span at, const Token *name,
+                           const Token *assign, AstExpr *value)
+{
+    if (assign->text[0] != '=') {
+        return NULL;
+    }
+    AstStmt *stmt = new_stmt(parser, AST_ASSIGN, span, name, at);
+    stmt->a = value;
+    return stmt;
+}
+
+/* x <- 3 */
+static AstStmt *arrow(Parser *parser, const AstExpr *expr)
+{
+    Span word = {expr->span.source, expr->word.begin, expr->word.begin + 2};
+    Diag *d = diag_add(parser->diags, DIAG_FOREIGN_SPELLING, word, "<-");
+    diag_help(parser->diags, d, "write `=`");
+    syntax_note_name(parser, &(Token){.text = expr->a->name});
+    return NULL;
+}
+
 /* A minus at the beginning of a line was meant to go on with the line above. */
 static AstStmt *lone_expression(Parser *parser, Span span, AstExpr *expr)
 {
@@ -629,6 +661,10 @@ static AstStmt *lone_expression(Parser *parser, Span span, AstExpr *expr)
         Diag *d = diag_add(parser->diags, DIAG_LEADING_OPERATOR, minus, "-");
         diag_help(parser->diags, d, "to go on with the line above, end that line with `-`");
         return NULL;
+    }
+    if (expr->kind == AST_BINARY && expr->a->kind == AST_NAME &&
+        strncmp(parser->source->text + expr->word.begin, "<-", 2) == 0) {
+        return arrow(parser, expr);
     }
     AstStmt *stmt = new_stmt(parser, AST_EXPR, span, NULL, span);
     stmt->a = expr;
@@ -679,7 +715,7 @@ AstFile *fe_parse(Arena *arena, const Source *source, Diags *diags)
 {
     Tokens *tokens = arena_new(arena, Tokens);
     fe_tokens(arena, source, diags, tokens);
-    Parser parser = {.arena = arena, .source = source, .diags = diags};
+    Parser parser = {.arena = arena, .source = source, .diags = diags, .header = -1};
     parser.file = arena_new(arena, AstFile);
     parser.file->source = source;
     parser.tokens = tokens->clean.at;

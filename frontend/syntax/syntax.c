@@ -5,22 +5,14 @@
  * by a list of explanations, the most particular first; each looks at the tokens around the
  * place and either takes the case or leaves it to the next.  The last one takes everything.
  */
-#include "tokens.h"
+#include "syntax.h"
 #include "parse.h"
 
 #include <string.h>
 
-typedef struct Case {
-    Parser *p;
-    const Expected *e;
-    const Token *found, *before; /* before: an empty NEWLINE at the beginning of the file */
-    const Token *first;          /* of the statement */
-    bool at_start;               /* found is the first */
-} Case;
-
 /* ---- words for tokens ---- */
 
-static const char *shown(const Case *c, const Token *token)
+const char *syntax_shown(const SyntaxCase *c, const Token *token)
 {
     int n = token->end - token->begin;
     const char *text = c->p->source->text + token->begin;
@@ -34,7 +26,7 @@ static bool is_word(const Token *token)
     return token->text != NULL && token->text[0] >= 'a' && token->text[0] <= 'z';
 }
 
-static const char *describe(const Case *c, const Token *token)
+static const char *describe(const SyntaxCase *c, const Token *token)
 {
     if (token->kind == T_NEWLINE) {
         bool made = token->begin == token->end;
@@ -51,11 +43,11 @@ static const char *describe(const Case *c, const Token *token)
     }
     bool keyword = token->kind != T_NAME && is_word(token);
     const char *kind = token->kind == T_NUMBER ? "the number " : keyword ? "the word " : "";
-    return arena_printf(c->p->arena, "%s`%s`", kind, shown(c, token));
+    return arena_printf(c->p->arena, "%s`%s`", kind, syntax_shown(c, token));
 }
 
 /* " after `x`", or nothing at the beginning of a statement. */
-static const char *after(const Case *c)
+static const char *after(const SyntaxCase *c)
 {
     if (c->at_start) {
         return "";
@@ -64,7 +56,7 @@ static const char *after(const Case *c)
 }
 
 /* The found token; the end of a line shows right behind the last token, not behind a comment. */
-static Span place(const Case *c)
+Span syntax_place(const SyntaxCase *c)
 {
     if (c->found->kind == T_NEWLINE) {
         return (Span){c->p->source, c->before->end, c->before->end};
@@ -72,13 +64,13 @@ static Span place(const Case *c)
     return token_span(c->p->source, c->found);
 }
 
-static bool names_word(const Token *token, const char *text)
+bool syntax_is(const Token *token, const char *text)
 {
     return token->text != NULL && strcmp(token->text, text) == 0;
 }
 
 /* The nearest token of this kind before the found one, in the same brackets, or NULL. */
-static const Token *earlier(const Case *c, int kind)
+static const Token *earlier(const SyntaxCase *c, int kind)
 {
     int depth = 0;
     for (const Token *t = c->found - 1; t >= c->first; t--) {
@@ -99,26 +91,56 @@ static const Token *earlier(const Case *c, int kind)
 
 /* ---- help that several messages share ---- */
 
-static void help(const Case *c, Diag *d, const char *text)
+void syntax_help(const SyntaxCase *c, Diag *d, const char *text)
 {
     diag_help(c->p->diags, d, "%s", text);
 }
 
-static bool is_decimal_comma(const Case *c)
+static const char SLICES[] =
+    "a part is crop(image, x, y, width = 10, height = 10), a channel image[c = 1], a plane image[z = 1]";
+
+static bool is_decimal_comma(const SyntaxCase *c)
 {
     const Token *next = c->found + 1;
     return c->found->kind == T_COMMA && c->before->kind == T_NUMBER && next->kind == T_NUMBER &&
            next->begin == c->found->end;
 }
 
-static bool lacks_multiplication(const Case *c)
+static bool lacks_multiplication(const SyntaxCase *c)
 {
     int found = c->found->kind;
     return (c->before->kind == T_NUMBER || c->before->kind == T_CLOSE) &&
            (found == T_NAME || found == T_NUMBER || found == T_OPEN);
 }
 
-static bool has_foreign_comment(const Case *c)
+/* gaussian(image 2) */
+static bool lacks_comma(const SyntaxCase *c)
+{
+    bool value = c->before->kind == T_NAME || c->before->kind == T_STRING;
+    return value && c->e->close && c->e->comma && (c->found->kind == T_NUMBER || c->found->kind == T_NAME);
+}
+
+/* What Python writes between values: is, in, not in. */
+static bool help_condition(const SyntaxCase *c, Diag *d)
+{
+    static const struct {
+        int kind;
+        const char *help;
+    } CONDITIONS[] = {
+        {T_IS, "values are compared with `==` and `!=`"},
+        {T_IN, "compare with one after the other: `image == 1 or image == 2`"},
+        {T_NOT, "compare with one after the other: `image != 1 and image != 2`"},
+    };
+    for (size_t i = 0; i < sizeof CONDITIONS / sizeof *CONDITIONS; i++) {
+        if (c->found->kind == CONDITIONS[i].kind && token_ends_value(c->before->kind)) {
+            syntax_help(c, d, CONDITIONS[i].help);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_foreign_comment(const SyntaxCase *c)
 {
     for (const Token *t = c->first; t < c->found; t++) {
         if (t->kind == T_FACTOR && strcmp(t->text, "//") == 0) {
@@ -129,7 +151,7 @@ static bool has_foreign_comment(const Case *c)
 }
 
 /* The operator at the end of a line because of which NAME = on the next one goes on with it; NULL: none. */
-static const Token *joins_lines(const Case *c)
+static const Token *joins_lines(const SyntaxCase *c)
 {
     const Token *operator= c->before - 1;
     bool named = c->found->kind == T_ASSIGN && c->before->kind == T_NAME;
@@ -140,23 +162,54 @@ static const Token *joins_lines(const Case *c)
     return memchr(between, '\n', (size_t)(c->before->begin - operator->end)) != NULL ? operator: NULL;
 }
 
-static void help_assign(const Case *c, Diag *d)
+/* my-mask: a name that would be a difference; NULL otherwise. */
+static const char *name_with_dash(const SyntaxCase *c, const Token *name)
+{
+    bool dash = name->kind == T_NAME && name[1].kind == T_MINUS && name[2].kind == T_NAME &&
+                name->end == name[1].begin && name[1].end == name[2].begin;
+    return dash ? arena_printf(c->p->arena, "%s_%s", name->text, name[2].text) : NULL;
+}
+
+/* image[image < 10] = 0: pixels are chosen, not set. */
+static void help_set_pixels(const SyntaxCase *c, Diag *d)
+{
+    const char *text = c->p->source->text, *image = c->first->text;
+    const int begin = c->first[1].end, end = c->before->begin;
+    const char *value = text + c->found->end + strspn(text + c->found->end, " ");
+    const int n = (int)strcspn(value, "\r\n;#");
+    bool mask = false;
+    for (const Token *t = c->first; t < c->found; t++) {
+        mask = mask || t->kind == T_COMPARE;
+    }
+    if (mask && end - begin <= 40 && n <= 40) {
+        diag_help(c->p->diags, d, "pixels are chosen: `%s2 = %.*s if %.*s else %s`", image, n, value, end - begin,
+                  text + begin, image);
+    } else {
+        diag_help(c->p->diags, d, "pixels are chosen: `%s2 = 0 if x_of(%s) == 3 else %s`", image, image, image);
+    }
+}
+
+static void help_assign(const SyntaxCase *c, Diag *d)
 {
     int second = c->first[1].kind;
     const Token *operator= joins_lines(c);
     if (operator!= NULL) {
-        diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", shown(c, operator));
+        diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", syntax_shown(c, operator));
     } else if (c->first->kind == T_NAME && second == T_OPEN) {
-        diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %s(...) = ...`", shown(c, c->first));
+        diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %s(...) = ...`", syntax_shown(c, c->first));
+    } else if (c->first->kind == T_NAME && second == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE) {
+        help_set_pixels(c, d);
     } else if (c->first->kind == T_NAME && (second == T_OPEN_SQUARE || second == T_DOT)) {
-        help(c, d, "only a whole name is given a value: `name = ...`");
+        syntax_help(c, d, "only a whole name is given a value: `name = ...`");
+    } else if (name_with_dash(c, c->first) != NULL && c->before == c->first + 2) {
+        diag_help(c->p->diags, d, "a name has no `-`: `%s`", name_with_dash(c, c->first));
     } else {
-        help(c, d, "a statement gives one value to one name; a comparison is `==`");
+        syntax_help(c, d, "a statement gives one value to one name; a comparison is `==`");
     }
 }
 
 /* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
-static const Token *names_before_assign(const Case *c)
+static const Token *names_before_assign(const SyntaxCase *c)
 {
     const Token *t = c->first;
     while (t->kind == T_NAME && t[1].kind == T_COMMA) {
@@ -166,249 +219,98 @@ static const Token *names_before_assign(const Case *c)
 }
 
 /* What to do about something that does not belong behind a value. */
-static void help_surplus(const Case *c, Diag *d)
+static void help_surplus(const SyntaxCase *c, Diag *d)
 {
     if (is_decimal_comma(c)) {
-        diag_help(c->p->diags, d, "decimals are written with a point: `%s.%s`", shown(c, c->before),
-                  shown(c, c->found + 1));
+        diag_help(c->p->diags, d, "decimals are written with a point: `%s.%s`", syntax_shown(c, c->before),
+                  syntax_shown(c, c->found + 1));
     } else if (has_foreign_comment(c)) {
-        help(c, d, "a comment starts with `#`; `//` divides and rounds down");
+        syntax_help(c, d, "a comment starts with `#`; `//` divides and rounds down");
+    } else if (lacks_comma(c)) {
+        diag_help(c->p->diags, d, "arguments are separated by commas: `%s, %s`", syntax_shown(c, c->before),
+                  syntax_shown(c, c->found));
     } else if (lacks_multiplication(c)) {
-        help(c, d, "multiplication is written `*`");
+        syntax_help(c, d, "multiplication is written `*`");
+    } else if (c->before == c->first && c->found->kind == T_NAME && c->found[1].kind == T_ASSIGN) {
+        diag_help(c->p->diags, d, "a name is one word: `%s_%s`", syntax_shown(c, c->before), syntax_shown(c, c->found));
+    } else if (help_condition(c, d)) {
+        return;
+    } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->e->close) {
+        diag_help(c->p->diags, d, "arguments are named with `=`: `%s = ...`", syntax_shown(c, c->before));
+    } else if (c->found->kind == T_COLON && (c->before->kind == T_NUMBER || c->e->close_square)) {
+        syntax_help(c, d, SLICES);
+    } else if (c->first->kind == T_FN && c->before[-1].kind == T_COLON) {
+        syntax_help(c, d, "what a function gives follows `=`: `fn name(x) = ...`");
     } else if (c->found->kind == T_ASSIGN) {
         help_assign(c, d);
     } else if (c->found->kind == T_FOR && earlier(c, T_FOR) != NULL) {
-        help(c, d, "ranges are separated by commas: `for j in -1 .. 1, i in -1 .. 1`");
+        syntax_help(c, d, "ranges are separated by commas: `for j in -1 .. 1, i in -1 .. 1`");
     } else if (c->found->kind == T_FOR) {
-        help(c, d, "`for` stands inside a call: `sum(v[dx = i] for i in -1 .. 1)`");
+        syntax_help(c, d, "`for` stands inside a call: `sum(v[dx = i] for i in -1 .. 1)`");
     } else if (c->found->kind == T_IF && earlier(c, T_FOR) != NULL) {
-        help(c, d, "a condition on the indices is written `where`");
+        syntax_help(c, d, "a condition on the indices is written `where`");
     } else if (c->found->kind == T_COLON && c->first->kind == T_NAME) {
-        help(c, d, "a value has no declared type, only inputs and the parameters of functions");
+        syntax_help(c, d, "a value has no declared type, only inputs and the parameters of functions");
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
-        help(c, d, "a statement gives one value to one name");
+        syntax_help(c, d, "a statement gives one value to one name");
     } else if (c->found->kind == T_COMMA && c->e->close) {
-        help(c, d, "several results have names: `(mean = a, std = b)`; a list is `[a, b]`");
+        syntax_help(c, d, "several results have names: `(mean = a, std = b)`; a list is `[a, b]`");
     }
 }
 
 /* ---- explanations: true when taken ---- */
 
-static bool told_already(const Case *c)
+/* A word about a statement is enough: what follows may be its consequence. */
+static bool told_already(const SyntaxCase *c)
 {
+    for (const Token *t = c->first; t < c->found; t++) {
+        if (t->silent && t->kind != T_NEWLINE) {
+            return true;
+        }
+    }
     return c->found->silent || c->before->kind == T_INVALID;
 }
 
-static bool explain_else(const Case *c)
+static bool explain_else(const SyntaxCase *c)
 {
     if (c->found->kind != T_ELSE || !c->at_start) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_STRAY_ELSE, place(c));
-    help(c, d, "`else` follows the `}` of its `if`");
+    Diag *d = diag_add(c->p->diags, DIAG_STRAY_ELSE, syntax_place(c));
+    syntax_help(c, d, "`else` follows the `}` of its `if`");
     return true;
 }
 
-static bool explain_leading(const Case *c)
+static bool explain_leading(const SyntaxCase *c)
 {
     int kind = c->found->kind;
     if (!c->at_start || !token_continues(kind) || kind == T_IF || kind == T_FOR) {
         return false;
     }
-    const char *text = shown(c, c->found);
-    Diag *d = diag_add(c->p->diags, DIAG_LEADING_OPERATOR, place(c), text);
+    const char *text = syntax_shown(c, c->found);
+    Diag *d = diag_add(c->p->diags, DIAG_LEADING_OPERATOR, syntax_place(c), text);
     diag_help(c->p->diags, d, "to go on with the line above, end that line with `%s`", text);
     return true;
 }
 
-/* What others write before a dot to say which package an operator is of. */
-static const char *const modules[] = {
-    "np",         "numpy",         "cp",      "cupy",     "cupyx",        "xp",        "math",
-    "cle",        "pyclesperanto", "scipy",   "scp",      "ndi",          "ndimage",   "signal",
-    "special",    "stats",         "skimage", "sk",       "ski",          "filters",   "measure",
-    "morphology", "segmentation",  "feature", "exposure", "restoration",  "transform", "rank",
-    "util",       "color",         "draw",    "metrics",  "registration", "astropy",   "cv",
-    "cv2",        "torch",         "da",      "cucim",    "convolution",
-};
-
-/* Whether the file gives the name a meaning of its own. */
-static bool is_given_here(const Case *c, const char *name)
-{
-    for (const Token *t = c->p->tokens; t < c->found; t++) {
-        bool declared = t > c->p->tokens && (t[-1].kind == T_INPUT || t[-1].kind == T_PARAM);
-        if (t->kind == T_NAME && names_word(t, name) && (declared || t[1].kind == T_ASSIGN)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether the dot behind `owner`, the last of a chain of names, is that of a module. */
-static bool is_module(const Case *c, const Token *owner)
-{
-    while (owner - 2 >= c->first && owner[-1].kind == T_DOT && owner[-2].kind == T_NAME) {
-        owner -= 2;
-    }
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (owner->kind == T_NAME && names_word(owner, modules[i])) {
-            return !is_given_here(c, modules[i]);
-        }
-    }
-    return false;
-}
-
-/* The call whose bracket was found, as it is written, if that is short. */
-static const char *call_text(const Case *c)
-{
-    const Token *end = c->found;
-    for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
-        depth += (end->kind == T_OPEN) - (end->kind == T_CLOSE);
-        if (depth == 0) {
-            break;
-        }
-    }
-    int begin = c->before->begin, n = end->end - begin;
-    const char *text = c->p->source->text + begin;
-    bool whole = end->kind == T_CLOSE && n <= 80 && memchr(text, '\n', (size_t)n) == NULL;
-    return whole ? arena_strndup(c->p->arena, text, (size_t)n)
-                 : arena_printf(c->p->arena, "%s(...)", shown(c, c->before));
-}
-
-/* np.median(stack, axis = 0): what is to be written has another name. */
-static bool is_along_axis(const Case *c)
-{
-    const Token *t = c->found + 1;
-    for (int depth = 1; depth > 0 && t->kind != T_NEWLINE && t->kind != T_END; t++) {
-        depth += (t->kind == T_OPEN) - (t->kind == T_CLOSE);
-        if (depth == 1 && names_word(t, "axis") && t[1].kind == T_ASSIGN) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void help_for_module(const Case *c, Diag *d, const char *name)
-{
-    static const char *const reductions[] = {"sum", "min", "max", "mean", "std", "median", "argmax"};
-    const char *of = strncmp(name, "nan", 3) == 0 ? name + 3 : name;
-    diag_help(c->p->diags, d, "write `%s` without the module", call_text(c));
-    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
-        if (strcmp(of, reductions[i]) == 0 && is_along_axis(c)) {
-            diag_help(c->p->diags, d,
-                      "along an axis it is %s_project(image, z), or x or y: numpy's axis 0 is "
-                      "z of a stack",
-                      of);
-        }
-    }
-}
-
-static bool explain_method(const Case *c)
-{
-    if (c->found->kind != T_OPEN || c->before->kind != T_NAME || c->before - 1 <= c->first ||
-        c->before[-1].kind != T_DOT) {
-        return false;
-    }
-    const char *name = shown(c, c->before);
-    Span span = {c->p->source, c->before[-1].begin, c->before->end};
-    Diag *d = diag_add(c->p->diags, DIAG_METHOD_CALL, span, name);
-    const char *owner = shown(c, c->before - 2);
-    if (strcmp(name, "where") == 0) {
-        help(c, d, "a choice is written `a if mask else b`");
-        return true;
-    }
-    if (is_module(c, c->before - 2)) {
-        help_for_module(c, d, name);
-    } else if (strcmp(name, "astype") == 0) {
-        diag_help(c->p->diags, d, "a type is an operator: u8(%s), u16, f32 and so on",
-                  c->before[-2].kind == T_NAME ? owner : "...");
-    } else if (c->before[-2].kind == T_NAME && c->found[1].kind == T_CLOSE) {
-        diag_help(c->p->diags, d, "write `%s(%s)`", name, owner);
-    } else if (c->before[-2].kind != T_NAME) {
-        diag_help(c->p->diags, d, "write `%s(...)`", name);
-    } else {
-        diag_help(c->p->diags, d, "write `%s(%s, ...)`", name, owner);
-    }
-    return true;
-}
-
-/* Words that begin statements elsewhere. */
-static const struct {
-    const char *word, *help;
-} foreign_words[] = {
-    {"def", "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"},
-    {"func", "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"},
-    {"function", "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"},
-    {"let", "a value gets its name with `name = ...` alone"},
-    {"var", "a value gets its name with `name = ...` alone"},
-    {"const", "a value gets its name with `name = ...` alone"},
-    {"int", "a value gets its name with `name = ...` alone"},
-    {"float", "a value gets its name with `name = ...` alone"},
-    {"double", "a value gets its name with `name = ...` alone"},
-    {"image", "a value gets its name with `name = ...` alone"},
-    {"elif", "write `else if`"},
-    {"elsif", "write `else if`"},
-    {"elseif", "write `else if`"},
-    {"foreach", "write `for i in lo .. hi { ... }`"},
-    {"loop", "write `repeat n { ... }`"},
-    {"do", "write `repeat n { ... }`"},
-    {"import", "there is nothing to import: all operators are at hand"},
-    {"from", "there is nothing to import: all operators are at hand"},
-    {"include", "there is nothing to import: all operators are at hand"},
-    {"print", "results are shown with `output`"},
-    {"write", "results are written with `output`"},
-    {"save", "results are written with `output`"},
-    {"export", "results are written with `output`"},
-};
-
-static const char *foreign_help(const Token *word)
-{
-    for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++) {
-        if (word->kind == T_NAME && names_word(word, foreign_words[i].word)) {
-            return foreign_words[i].help;
-        }
-    }
-    return NULL;
-}
-
-static bool explain_unknown_statement(const Case *c)
-{
-    static const char *const words[] = {"input", "param", "output", "fn", "repeat", "if", "for", "while", "return"};
-    const Token *word = c->before->kind == T_CLOSE_BRACE ? c->found : c->first;
-    if (word->kind != T_NAME || c->found - word > 1) {
-        return false;
-    }
-    const char *text = foreign_help(word);
-    if (text == NULL && c->found->kind == T_NAME && word == c->first) {
-        const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
-        text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);
-    }
-    if (text == NULL || c->found->kind == T_ASSIGN) {
-        return false;
-    }
-    Span span = token_span(c->p->source, word);
-    Diag *d = diag_add(c->p->diags, DIAG_UNKNOWN_STATEMENT, span, shown(c, word));
-    help(c, d, text);
-    return true;
-}
-
-static bool explain_block(const Case *c)
+static bool explain_block(const SyntaxCase *c)
 {
     int found = c->found->kind;
-    bool filler = found == T_NAME && (names_word(c->found, "then") || names_word(c->found, "do"));
+    bool filler = found == T_NAME && (syntax_is(c->found, "then") || syntax_is(c->found, "do"));
     bool wanted = c->e->block && (found == T_NEWLINE || found == T_COLON || filler || c->before->kind == T_ELSE);
     bool colon = c->first->kind == T_FN && c->before->kind == T_COLON && found == T_NEWLINE;
     if (!wanted && !colon) {
         return false;
     }
     const char *what = c->first->kind == T_FN ? "`=` or `{`" : "`{`";
-    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_BLOCK, place(c), what, describe(c, c->found));
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_BLOCK, syntax_place(c), what, describe(c, c->found));
     if (colon || found == T_COLON || filler) {
-        help(c, d, "statements that belong together stand in braces: `{ ... }`");
+        syntax_help(c, d, "statements that belong together stand in braces: `{ ... }`");
     }
     return true;
 }
 
-static bool explain_missing_else(const Case *c)
+static bool explain_missing_else(const SyntaxCase *c)
 {
     int found = c->found->kind;
     const Token *word = earlier(c, T_IF);
@@ -419,28 +321,69 @@ static bool explain_missing_else(const Case *c)
     }
     Span span = token_span(c->p->source, word);
     Diag *d = diag_add(c->p->diags, DIAG_MISSING_ELSE, span);
-    diag_note(c->p->diags, d, place(c), "expected `else` and a value");
-    help(c, d, "to leave values out of a reduction, write `value where condition`");
+    diag_note(c->p->diags, d, syntax_place(c), "expected `else` and a value");
+    syntax_help(c, d, "to leave values out of a reduction, write `value where condition`");
     return true;
 }
 
-static bool explain_range(const Case *c)
+/* range(3), or range(1, 4): what it is here, as text; NULL where its ends are no numbers. */
+static const char *range_meant(const SyntaxCase *c, const Token *word)
 {
+    const Token *first = word + 2, *last = first + 2;
+    if (first->kind == T_NUMBER && first[1].kind == T_CLOSE) {
+        return arena_printf(c->p->arena, "0 .. %g", first->num - 1);
+    }
+    bool minus = first->kind == T_MINUS;
+    first += minus;
+    last += minus;
+    bool two = first->kind == T_NUMBER && first[1].kind == T_COMMA && last->kind == T_NUMBER && last[1].kind == T_CLOSE;
+    return two ? arena_printf(c->p->arena, "%g .. %g", minus ? -first->num : first->num, last->num - 1) : NULL;
+}
+
+/* range(...), or values one after the other, which is no range here; false where neither stands behind `in`. */
+static bool explain_values(const SyntaxCase *c, const Token *in)
+{
+    const Token *value = in + 1;
+    bool call = syntax_is(value, "range") && value[1].kind == T_OPEN;
+    bool name = value->kind == T_NAME && value == c->before;
+    if (!call && !name) {
+        return false;
+    }
+    Span span = {c->p->source, value->begin, call ? c->before->end : value->end};
+    const char *text = arena_strndup(c->p->arena, c->p->source->text + span.begin, (size_t)(span.end - span.begin));
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, span, arena_printf(c->p->arena, "`%s`", text));
+    const char *meant = call ? range_meant(c, value) : NULL;
+    if (meant != NULL) {
+        diag_help(c->p->diags, d, "write `%s`: both ends are included", meant);
+    } else {
+        syntax_help(c, d, "a range has two dots, both ends included: `0 .. 2` is 0, 1, 2");
+    }
+    return true;
+}
+
+static bool explain_range(const SyntaxCase *c)
+{
+    const Token *in = earlier(c, T_IN);
     if (!c->e->range) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, place(c), describe(c, c->found));
+    if (in != NULL && explain_values(c, in)) {
+        return true;
+    }
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, syntax_place(c), describe(c, c->found));
     if (c->found->kind == T_COLON) {
-        help(c, d, "a range has two dots: `lo .. hi`, both ends included");
+        syntax_help(c, d, "a range has two dots: `lo .. hi`, both ends included");
     } else if (c->before->kind == T_CLOSE_SQUARE) {
-        help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
+        syntax_help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
+    } else if (c->first->kind == T_PARAM) {
+        syntax_help(c, d, "a range has two dots: `in 1 .. 10`");
     } else {
-        help(c, d, "both ends are included: `0 .. 2` is 0, 1, 2");
+        syntax_help(c, d, "both ends are included: `0 .. 2` is 0, 1, 2");
     }
     return true;
 }
 
-static bool explain_until(const Case *c)
+static bool explain_until(const SyntaxCase *c)
 {
     bool until = c->first->kind == T_REPEAT && c->first[1].kind == T_UNTIL;
     const char *what = c->e->is_word                 ? "`is stable, at most N`"
@@ -451,95 +394,118 @@ static bool explain_until(const Case *c)
     if (!until || what == NULL) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_UNTIL_SHAPE, place(c), what, describe(c, c->found));
-    help(c, d, "write `repeat until VALUE is stable, at most 100 { ... }`");
+    Diag *d = diag_add(c->p->diags, DIAG_UNTIL_SHAPE, syntax_place(c), what, describe(c, c->found));
+    syntax_help(c, d, "write `repeat until VALUE is stable, at most 100 { ... }`");
     return true;
 }
 
-static bool explain_name(const Case *c)
+/* output "cells.png", input "cells.tif" */
+static void help_file_name(const SyntaxCase *c, Diag *d)
+{
+    const char *dot = strrchr(c->found->text, '.');
+    bool known = dot != NULL && (strcmp(dot, ".png") == 0 || strcmp(dot, ".fits") == 0 || strcmp(dot, ".csv") == 0);
+    if (c->before->kind == T_INPUT) {
+        syntax_help(c, d, "an input has a name and axes; the run is given the file: `input image[y, x]`");
+    } else {
+        diag_help(c->p->diags, d, "files are named by the output's name: `output result = ...%s%s`",
+                  known ? " as " : "", known ? dot + 1 : "");
+    }
+}
+
+static bool explain_name(const SyntaxCase *c)
 {
     int before = c->before->kind;
     bool declares = before == T_INPUT || before == T_PARAM || before == T_FN || before == T_FOR || before == T_OUTPUT;
     if (!declares || c->at_start) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, place(c), shown(c, c->before), describe(c, c->found));
-    if (before == T_OUTPUT && c->found->kind != T_NEWLINE) {
-        help(c, d, "an output has a name: `output NAME` or `output NAME = ...`");
+    Diag *d =
+        diag_add(c->p->diags, DIAG_EXPECTED_NAME, syntax_place(c), syntax_shown(c, c->before), describe(c, c->found));
+    if ((before == T_OUTPUT || before == T_INPUT) && c->found->kind == T_STRING) {
+        help_file_name(c, d);
+    } else if (before == T_OUTPUT && c->found->kind != T_NEWLINE) {
+        syntax_help(c, d, "an output has a name: `output NAME` or `output NAME = ...`");
     }
     return true;
 }
 
-/* `output label(mask)`: a value without a name. */
-static bool explain_output(const Case *c)
+/* `output label(mask)`: a value without a name; `output a, b`: two at once. */
+static bool explain_output(const SyntaxCase *c)
 {
     bool value = c->e->assign && c->found->kind != T_NAME && c->found->kind != T_ASSIGN;
     if (c->first->kind != T_OUTPUT || c->found != c->first + 2 || !value) {
         return false;
     }
-    Span span = {c->p->source, c->before->begin, c->found->end};
+    const char *dashed = name_with_dash(c, c->before);
+    if (c->found->kind == T_COMMA) {
+        Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_END, syntax_place(c), after(c), describe(c, c->found));
+        syntax_help(c, d, "each output has a line of its own: `output NAME = ...`");
+        return true;
+    }
+    Span span = {c->p->source, c->before->begin, dashed != NULL ? c->found[1].end : c->found->end};
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, span, "output", "an expression");
-    help(c, d, "give the value a name: `output NAME = ...`");
+    if (dashed != NULL) {
+        diag_help(c->p->diags, d, "a name has no `-`: `%s`", dashed);
+    } else {
+        syntax_help(c, d, "give the value a name: `output NAME = ...`");
+    }
     return true;
 }
 
-static bool explain_axes(const Case *c)
+static bool explain_axes(const SyntaxCase *c)
 {
     if (c->first->kind != T_INPUT || c->found != c->first + 2) {
         return false;
     }
-    const char *name = shown(c, c->before);
+    const char *name = syntax_shown(c, c->before);
     Span span = token_span(c->p->source, c->before);
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_AXES, span, name);
     diag_help(c->p->diags, d, "write `input %s[y, x]`", name);
     return true;
 }
 
-static const char SLICES[] =
-    "a part is crop(image, x, y, width = 10, height = 10), a channel image[c = 1], a plane image[z = 1]";
-
-static void help_expression(const Case *c, Diag *d)
+static void help_expression(const SyntaxCase *c, Diag *d)
 {
     int found = c->found->kind;
     if (found == T_OPEN_BRACE && c->first->kind == T_FN) {
-        help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
+        syntax_help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
     } else if (found == T_IF || found == T_WHERE) {
-        help(c, d, "a choice is written `a if condition else b`");
+        syntax_help(c, d, "a choice is written `a if condition else b`");
     } else if (found == T_COLON) {
-        help(c, d, SLICES);
+        syntax_help(c, d, SLICES);
     } else if (found == T_PLUS) {
-        help(c, d, "a number without a sign is positive");
+        syntax_help(c, d, "a number without a sign is positive");
     } else if (found == T_NOT) {
-        help(c, d, "put it into parentheses: `(not ...)`");
+        syntax_help(c, d, "put it into parentheses: `(not ...)`");
     } else if (found == T_FN) {
-        help(c, d, "functions are declared on lines of their own");
+        syntax_help(c, d, "functions are declared on lines of their own");
     } else if (has_foreign_comment(c)) {
-        help(c, d, "a comment starts with `#`; `//` divides and rounds down");
+        syntax_help(c, d, "a comment starts with `#`; `//` divides and rounds down");
     }
 }
 
-static bool explain_expression(const Case *c)
+static bool explain_expression(const SyntaxCase *c)
 {
     if (!c->e->expression || c->e->after_value) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_EXPRESSION, place(c), after(c), describe(c, c->found));
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_EXPRESSION, syntax_place(c), after(c), describe(c, c->found));
     help_expression(c, d);
     return true;
 }
 
-static bool explain_end(const Case *c)
+static bool explain_end(const SyntaxCase *c)
 {
     if (!c->e->end) {
         return false;
     }
-    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_END, place(c), after(c), describe(c, c->found));
+    Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_END, syntax_place(c), after(c), describe(c, c->found));
     help_surplus(c, d);
     return true;
 }
 
 /* "`,` or `)` after `x`": all that could have been, in words. */
-static const char *expectations(const Case *c)
+static const char *expectations(const SyntaxCase *c)
 {
     const struct {
         bool wanted;
@@ -570,25 +536,23 @@ static const char *expectations(const Case *c)
     return out.at;
 }
 
-static bool explain_rest(const Case *c)
+static bool explain_rest(const SyntaxCase *c)
 {
-    Diag *d = diag_add(c->p->diags, DIAG_UNEXPECTED, place(c), expectations(c), describe(c, c->found));
+    Diag *d = diag_add(c->p->diags, DIAG_UNEXPECTED, syntax_place(c), expectations(c), describe(c, c->found));
     if (c->first->kind == T_FN && c->e->open) {
-        help(c, d, "the parameters stand in parentheses: `fn name(x) = ...`");
+        syntax_help(c, d, "the parameters stand in parentheses: `fn name(x) = ...`");
     } else if (c->e->in_word) {
-        help(c, d, "a range is written `for i in lo .. hi`");
-    } else if (c->found->kind == T_COLON && c->e->close_square) {
-        help(c, d, SLICES);
+        syntax_help(c, d, "a range is written `for i in lo .. hi`");
     } else {
         help_surplus(c, d);
     }
     return true;
 }
 
-static bool (*const explanations[])(const Case *) = {
-    told_already,   explain_else,  explain_leading,    explain_method,       explain_unknown_statement,
-    explain_until,  explain_range, explain_block,      explain_missing_else, explain_name,
-    explain_output, explain_axes,  explain_expression, explain_end,          explain_rest,
+static bool (*const explanations[])(const SyntaxCase *) = {
+    told_already,   explain_else,   foreign_comment, explain_leading,    foreign_method, foreign_statement,
+    foreign_number, foreign_word,   explain_until,   explain_range,      explain_block,  explain_missing_else,
+    explain_name,   explain_output, explain_axes,    explain_expression, explain_end,    explain_rest,
 };
 
 /* The first token of the statement that the token at `at` belongs to. */
@@ -600,40 +564,52 @@ static int statement_start(const Parser *p, int at)
     return at;
 }
 
-static void note_name(const Case *c, const Token *name)
+void syntax_note_name(const Parser *p, const Token *name)
 {
-    AstName *broken = arena_new(c->p->arena, AstName);
-    *broken = (AstName){.name = name->text, .next = c->p->file->broken};
-    c->p->file->broken = broken;
+    AstName *broken = arena_new(p->arena, AstName);
+    *broken = (AstName){.name = name->text, .next = p->file->broken};
+    p->file->broken = broken;
 }
 
 /* The names that a statement gives, which others may use though this one is not understood. */
-static void note_names(const Case *c)
+static void note_names(const SyntaxCase *c)
 {
     int kind = c->first->kind;
     bool word = kind == T_NAME && c->first[1].kind == T_NAME; /* def f, let x */
     bool declares = word || kind == T_INPUT || kind == T_PARAM || kind == T_FN || kind == T_OUTPUT;
     if (declares && c->first[1].kind == T_NAME) {
-        note_name(c, c->first + 1);
+        syntax_note_name(c->p, c->first + 1);
+    }
+    if (word && c->first[2].kind == T_ASSIGN && c->first[3].kind == T_NAME) { /* function y = f(x) */
+        syntax_note_name(c->p, c->first + 3);
+    }
+    if (c->found->kind == T_COLON && c->found->silent && c->found[1].kind == T_NAME) { /* value -> name */
+        syntax_note_name(c->p, c->found + 1);
+    }
+    if (kind == T_INPUT && c->first[1].kind != T_NAME) {
+        c->p->file->incomplete = true;
     }
     for (const Token *t = c->first, *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
-        note_name(c, t);
+        syntax_note_name(c->p, t);
     }
     if (joins_lines(c) != NULL) {
-        note_name(c, c->before);
+        syntax_note_name(c->p, c->before);
     }
 }
 
 void fe_syntax_error(Parser *parser, const Expected *expected)
 {
     static const Token nothing = {.kind = T_NEWLINE, .text = ""};
-    Case c = {.p = parser, .e = expected};
+    SyntaxCase c = {.p = parser, .e = expected};
     int first = statement_start(parser, parser->found);
     c.found = &parser->tokens[parser->found];
     c.first = &parser->tokens[first];
     c.before = parser->found == 0 ? &nothing : c.found - 1;
     c.at_start = parser->found == first;
     note_names(&c);
+    if (foreign_header(parser, first)) {
+        parser->header = first;
+    }
     for (size_t i = 0; i < sizeof explanations / sizeof *explanations; i++) {
         if (explanations[i](&c)) {
             return;

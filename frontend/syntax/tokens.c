@@ -402,7 +402,11 @@ static void add_word(Filter *f, Token token)
     if (misused(f, &token)) {
         if (f->diags != NULL) {
             Diag *d = diag_add(f->diags, DIAG_RESERVED_WORD, token_span(f->source, &token), token.text);
-            diag_help(f->diags, d, "use another name, for example `%s_`", token.text);
+            diag_help(f->diags, d,
+                      at_start(f) && token.kind == T_OUTPUT  ? "an output has a name: `output result = ...`"
+                      : at_start(f) && token.kind == T_INPUT ? "an input has a name and axes: `input image[y, x]`"
+                                                             : "use another name, for example `%s_`",
+                      token.text);
         }
         token.kind = T_NAME;
     }

@@ -24,7 +24,7 @@ typedef struct Token {
     double num;       /* of a NUMBER */
     bool is_int;
     const char *unit; /* of a NUMBER, or NULL */
-    bool silent;      /* put in or complained about already: no further message about it */
+    bool silent;      /* put in or complained about already: no further message about its statement */
     bool soft;        /* of raw NEWLINEs and what stands between: the statement goes on */
 } Token;
 
@@ -69,8 +69,9 @@ typedef struct Parser {
     AstFile *file;
     AstStmt *last; /* of the file's statements */
     const Token *tokens;
-    int n, at; /* at: the next token to hand out */
-    int found; /* the last one handed out */
+    int n, at;  /* at: the next token to hand out */
+    int found;  /* the last one handed out */
+    int header; /* of the statement whose body is to be left out, or -1 */
 } Parser;
 
 /* Explains that the grammar cannot go on with the token parser->found. */

@@ -497,7 +497,7 @@ static const struct {
     {"P0121", "fn f(x) :@<>@\nx = 1"},
     {"P0122", "x = a @<if>@ b"},
     {"P0122", "x = f(a @<if>@ b, c)"},
-    {"P0123", "x = sum(v for i in range(3)@<)>@"},
+    {"P0123", "x = sum(v for i in @<range(3)>@)"},
     {"P0123", "param s = 2 in 3@<>@"},
     {"P0123", "for i in 0@<:>@3 { x = 1 }"},
     {"P0124", "repeat until x @<{>@ x = 1 }"},

@@ -1,0 +1,430 @@
+/*
+ * foreign: what is written as in other languages: Python, Matlab, C, ImageJ's macros.
+ *
+ * Each function looks at the place where the grammar could not go on, and either takes the case, with a word about how
+ * it is written here, or leaves it to the next.  The body of a statement that was not understood is left out as a
+ * whole, so that one mistake gives one message.
+ */
+#include "syntax.h"
+#include "parse.h"
+
+#include <string.h>
+
+/* Whether a list such as "def func" has a word. */
+static bool lists(const char *list, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *p = strstr(list, word); p != NULL && n > 0; p = strstr(p + 1, word)) {
+        if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_one_of(const Token *token, const char *list)
+{
+    return token->kind == T_NAME && lists(list, token->text);
+}
+
+static Diag *foreign(const SyntaxCase *c, const Token *token)
+{
+    return diag_add(c->p->diags, DIAG_FOREIGN_SPELLING, token_span(c->p->source, token), syntax_shown(c, token));
+}
+
+/* ---- numbers and words between values ---- */
+
+#define UNITS_HELP "units are nm, um, mm and px, um2 of areas and um3 of volumes"
+
+static const struct {
+    const char *words, *help; /* %s: the number before */
+} UNITS[] = {
+    {"micron microns micrometer micrometers micrometre micrometres mu", "micrometres are written `%s um`"},
+    {"nanometer nanometers nanometre nanometres", "nanometres are written `%s nm`"},
+    {"millimeter millimeters millimetre millimetres", "millimetres are written `%s mm`"},
+    {"pixel pixels pix", "pixels are the unit of numbers without one: `%s`"},
+    {"square sq cubic", "areas are written `%s um2`, volumes `%s um3`"},
+    {"deg degree degrees", "angles are numbers, in degrees: `%s`"},
+    {"rad radians", "angles are in degrees: `%s * 180 / pi`"},
+    {"percent", "percentiles are numbers of 0 .. 100: `%s`"},
+    {"m cm pm inch inches in_ arcsec arcmin s ms sec seconds", UNITS_HELP},
+    {"times rounds iterations", "the number stands alone: `repeat %s { ... }`"},
+};
+
+/* 2 micron. */
+static bool foreign_unit(const SyntaxCase *c)
+{
+    for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
+        if (c->before->kind == T_NUMBER && is_one_of(c->found, UNITS[i].words)) {
+            const char *number = syntax_shown(c, c->before);
+            Diag *d = foreign(c, c->found);
+            const char *at = strstr(UNITS[i].help, "%s"), *help = UNITS[i].help;
+            while (at != NULL) { /* more than one, in "areas" */
+                help = arena_printf(c->p->arena, "%.*s%s%s", (int)(at - help), help, number, at + 2);
+                at = strstr(help, "%s");
+            }
+            syntax_help(c, d, help);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 99%, where something must follow the `%`. */
+static bool foreign_percent(const SyntaxCase *c)
+{
+    bool factor = c->before > c->first && c->before->kind == T_FACTOR && syntax_is(c->before, "%");
+    if (!factor || c->before[-1].kind != T_NUMBER || !c->e->expression) {
+        return false;
+    }
+    const Token *number = c->before - 1;
+    Span span = {c->p->source, number->begin, c->before->end};
+    const char *digits = syntax_shown(c, number);
+    Diag *d = diag_add(c->p->diags, DIAG_FOREIGN_SPELLING, span, arena_printf(c->p->arena, "%s%%", digits));
+    if (c->found->kind == T_FACTOR) {
+        diag_help(c->p->diags, d, "a share is a fraction: `%g`", number->num / 100);
+    } else {
+        diag_help(c->p->diags, d, "percentiles are numbers of 0 .. 100: `%s`; a share is a fraction: `%g`", digits,
+                  number->num / 100);
+    }
+    return true;
+}
+
+bool foreign_number(const SyntaxCase *c)
+{
+    return foreign_unit(c) || foreign_percent(c);
+}
+
+static const struct {
+    const char *words, *help;
+} BETWEEN[] = {
+    {"mod MOD Mod", "the remainder is written `%`"},
+    {"div DIV", "`//` divides and rounds down"},
+    {"AND And", "write `and`"},
+    {"OR Or", "write `or`"},
+    {"XOR Xor", "write `xor`"},
+    {"NOT Not", "write `not`"},
+    {"equals eq EQ", "write `==`"},
+    {"then THEN", "a choice is written `a if condition else b`"},
+};
+
+/* f = lambda v: v * 2 */
+static bool foreign_lambda(const SyntaxCase *c)
+{
+    const Token *word = c->found - 1;
+    while (word >= c->first && (word->kind == T_NAME || word->kind == T_COMMA) && !syntax_is(word, "lambda")) {
+        word--;
+    }
+    if (word < c->first || !is_one_of(word, "lambda")) {
+        return false;
+    }
+    Diag *d = foreign(c, word);
+    const Token *colon = word + 1;
+    while (colon->kind == T_NAME || colon->kind == T_COMMA) {
+        colon++;
+    }
+    bool named = word == c->first + 2 && c->first[1].kind == T_ASSIGN && colon->kind == T_COLON;
+    const char *text = c->p->source->text;
+    if (named && word[1].kind == T_NAME) {
+        diag_help(c->p->diags, d, "a function is written `fn %s(%.*s) =%.*s`", c->first->text,
+                  colon->begin - word[1].begin, text + word[1].begin, (int)strcspn(text + colon->end, "\r\n#"),
+                  text + colon->end);
+    } else {
+        syntax_help(c, d, "a function has a line of its own: `fn twice(v) = v * 2`");
+    }
+    return true;
+}
+
+/* 1 to 10 */
+static bool foreign_to(const SyntaxCase *c)
+{
+    if (!is_one_of(c->found, "to TO")) {
+        return false;
+    }
+    Diag *d = foreign(c, c->found);
+    syntax_help(c, d,
+                c->first->kind == T_OUTPUT
+                    ? "the run names the files, in the folder of -o; a format is written `as png`"
+                    : "a range has two dots, both ends included: `1 .. 10`");
+    return true;
+}
+
+bool foreign_word(const SyntaxCase *c)
+{
+    if (foreign_lambda(c)) {
+        return true;
+    }
+    if (!token_ends_value(c->before->kind) || c->at_start) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof BETWEEN / sizeof *BETWEEN; i++) {
+        if (is_one_of(c->found, BETWEEN[i].words)) {
+            syntax_help(c, foreign(c, c->found), BETWEEN[i].help);
+            return true;
+        }
+    }
+    return foreign_to(c);
+}
+
+/* % blur */
+bool foreign_comment(const SyntaxCase *c)
+{
+    if (!c->at_start || c->found->kind != T_FACTOR || !syntax_is(c->found, "%")) {
+        return false;
+    }
+    diag_add(c->p->diags, DIAG_FOREIGN_COMMENT, token_span(c->p->source, c->found), "%");
+    return true;
+}
+
+/* ---- methods and modules ---- */
+
+/* What others write before a dot to say which package an operator is of. */
+static const char *const modules[] = {
+    "np",         "numpy",         "cp",      "cupy",     "cupyx",        "xp",        "math",
+    "cle",        "pyclesperanto", "scipy",   "scp",      "ndi",          "ndimage",   "signal",
+    "special",    "stats",         "skimage", "sk",       "ski",          "filters",   "measure",
+    "morphology", "segmentation",  "feature", "exposure", "restoration",  "transform", "rank",
+    "util",       "color",         "draw",    "metrics",  "registration", "astropy",   "cv",
+    "cv2",        "torch",         "da",      "cucim",    "convolution",  "io",        "tifffile",
+    "imageio",    "plt",           "IJ",      "pd",       "os",
+};
+
+/* Whether the file gives the name a meaning of its own. */
+static bool is_given_here(const SyntaxCase *c, const char *name)
+{
+    for (const Token *t = c->p->tokens; t < c->found; t++) {
+        bool declared = t > c->p->tokens && (t[-1].kind == T_INPUT || t[-1].kind == T_PARAM);
+        if (t->kind == T_NAME && syntax_is(t, name) && (declared || t[1].kind == T_ASSIGN)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the dot behind `owner`, the last of a chain of names, is that of a module. */
+static bool is_module(const SyntaxCase *c, const Token *owner)
+{
+    while (owner - 2 >= c->first && owner[-1].kind == T_DOT && owner[-2].kind == T_NAME) {
+        owner -= 2;
+    }
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (owner->kind == T_NAME && syntax_is(owner, modules[i])) {
+            return !is_given_here(c, modules[i]);
+        }
+    }
+    return false;
+}
+
+/* The call whose bracket was found, as it is written, if that is short. */
+static const char *call_text(const SyntaxCase *c)
+{
+    const Token *end = c->found;
+    for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
+        depth += (end->kind == T_OPEN) - (end->kind == T_CLOSE);
+        if (depth == 0) {
+            break;
+        }
+    }
+    int begin = c->before->begin, n = end->end - begin;
+    const char *text = c->p->source->text + begin;
+    bool whole = end->kind == T_CLOSE && n <= 80 && memchr(text, '\n', (size_t)n) == NULL;
+    return whole ? arena_strndup(c->p->arena, text, (size_t)n)
+                 : arena_printf(c->p->arena, "%s(...)", syntax_shown(c, c->before));
+}
+
+/* np.median(stack, axis = 0): what is to be written has another name. */
+static bool is_along_axis(const SyntaxCase *c)
+{
+    const Token *t = c->found + 1;
+    for (int depth = 1; depth > 0 && t->kind != T_NEWLINE && t->kind != T_END; t++) {
+        depth += (t->kind == T_OPEN) - (t->kind == T_CLOSE);
+        if (depth == 1 && syntax_is(t, "axis") && t[1].kind == T_ASSIGN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Methods that are nothing to call here. */
+static const struct {
+    const char *names, *help;
+} METHODS[] = {
+    {"imread open load fromfile read", "images come in by themselves: `input image[y, x]`"},
+    {"imwrite imsave save savetxt tofile to_csv saveAs write", "results go out with `output name = ...`"},
+    {"imshow show plot hist figure", "results are files that other programs show: `output picture = ... as png`"},
+    {"copy", "nothing is copied: a value keeps its name, and never changes"},
+    {"where", "a choice is written `a if mask else b`"},
+    {"reshape flatten ravel squeeze", "axes have names: `image[z = 0]` is a plane, `image[c = 0]` a channel"},
+    {"array asarray zeros ones empty", "images come from `input`; canvas(image) is one of zeros"},
+};
+
+static const char *help_for_method(const char *name)
+{
+    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
+        if (lists(METHODS[i].names, name)) {
+            return METHODS[i].help;
+        }
+    }
+    return NULL;
+}
+
+static void help_for_module(const SyntaxCase *c, Diag *d, const char *name)
+{
+    static const char *const reductions[] = {"sum", "min", "max", "mean", "std", "median", "argmax"};
+    const char *of = strncmp(name, "nan", 3) == 0 ? name + 3 : name;
+    diag_help(c->p->diags, d, "write `%s` without the module", call_text(c));
+    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
+        if (strcmp(of, reductions[i]) == 0 && is_along_axis(c)) {
+            diag_help(c->p->diags, d,
+                      "along an axis it is %s_project(image, z), or x or y: numpy's axis 0 is "
+                      "z of a stack",
+                      of);
+        }
+    }
+}
+
+bool foreign_method(const SyntaxCase *c)
+{
+    if (c->found->kind != T_OPEN || c->before->kind != T_NAME || c->before - 1 <= c->first ||
+        c->before[-1].kind != T_DOT) {
+        return false;
+    }
+    const char *name = syntax_shown(c, c->before);
+    Span span = {c->p->source, c->before[-1].begin, c->before->end};
+    Diag *d = diag_add(c->p->diags, DIAG_METHOD_CALL, span, name);
+    const char *owner = syntax_shown(c, c->before - 2);
+    if (help_for_method(name) != NULL) {
+        syntax_help(c, d, help_for_method(name));
+    } else if (is_module(c, c->before - 2)) {
+        help_for_module(c, d, name);
+    } else if (strcmp(name, "astype") == 0) {
+        diag_help(c->p->diags, d, "a type is an operator: u8(%s), u16, f32 and so on",
+                  c->before[-2].kind == T_NAME ? owner : "...");
+    } else if (c->before[-2].kind == T_NAME && c->found[1].kind == T_CLOSE) {
+        diag_help(c->p->diags, d, "write `%s(%s)`", name, owner);
+    } else if (c->before[-2].kind != T_NAME) {
+        diag_help(c->p->diags, d, "write `%s(...)`", name);
+    } else {
+        diag_help(c->p->diags, d, "write `%s(%s, ...)`", name, owner);
+    }
+    return true;
+}
+
+/* ---- statements ---- */
+
+#define FUNCTION_HELP "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"
+#define NAME_HELP "a value gets its name with `name = ...` alone"
+#define OUTPUT_HELP "results are written with `output name = ...`"
+
+/* Words that begin statements elsewhere. */
+static const struct {
+    const char *words, *help;
+} STATEMENTS[] = {
+    {"def func function sub proc macro", FUNCTION_HELP},
+    {"let var const auto int float double bool image val local global static", NAME_HELP},
+    {"elif elsif elseif", "write `else if`"},
+    {"foreach", "write `for i in lo .. hi { ... }`"},
+    {"loop do", "write `repeat n { ... }`"},
+    {"import from require using", "there is nothing to import: all operators are at hand"},
+    {"include", "a pipeline is one file: copy what it needs of the other, `fn name(x) = ...`"},
+    {"print write save export disp show display printf", OUTPUT_HELP},
+    {"with open", "the run opens the files: `input image[y, x]`"},
+    {"class struct", "several values have names: `(mean = a, std = b)`"},
+    {"try except finally catch raise throw", "no part of a pipeline can fail by itself: leave it out"},
+    {"assert", "leave it out; a run checks its image, its params and their ranges by itself"},
+    {"del delete clear", "nothing needs to be freed: leave it out"},
+    {"pass continue break", "leave it out"},
+    {"switch case match", "choose between values: `a if n == 1 else b if n == 2 else c`"},
+    {"yield await async", "results are written with `output name = ...`"},
+    {"end endif endfor endwhile endfunction fi done", "statements that belong together stand in braces: `{ ... }`"},
+};
+
+static const char *foreign_help(const Token *word)
+{
+    for (size_t i = 0; i < sizeof STATEMENTS / sizeof *STATEMENTS; i++) {
+        if (is_one_of(word, STATEMENTS[i].words)) {
+            return STATEMENTS[i].help;
+        }
+    }
+    return NULL;
+}
+
+bool foreign_statement(const SyntaxCase *c)
+{
+    static const char *const words[] = {"input", "param", "output", "fn", "repeat", "if", "for", "while", "return"};
+    const Token *word = c->before->kind == T_CLOSE_BRACE ? c->found : c->first;
+    if (word->kind != T_NAME || (c->found - word > 1 && !is_one_of(word, "switch match while with"))) {
+        return false;
+    }
+    const char *text = foreign_help(word);
+    if (text == NULL && c->found->kind == T_NAME && word == c->first) {
+        const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
+        text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);
+    }
+    if (text == NULL || c->found->kind == T_ASSIGN) {
+        return false;
+    }
+    Diag *d = diag_add(c->p->diags, DIAG_UNKNOWN_STATEMENT, token_span(c->p->source, word), syntax_shown(c, word));
+    syntax_help(c, d, text);
+    c->p->file->incomplete = c->p->file->incomplete || is_one_of(word, "include");
+    return true;
+}
+
+/* ---- bodies ---- */
+
+static int column_of(const Parser *p, const Token *token)
+{
+    int column = 0;
+    while (column < token->begin && strchr("\r\n", p->source->text[token->begin - column - 1]) == NULL) {
+        column++;
+    }
+    return column;
+}
+
+/* Behind the statement that begins at a token; blocks in braces belong to it. */
+static int behind_statement(const Parser *p, int at)
+{
+    for (int depth = 0; p->tokens[at].kind != T_END; at++) {
+        int kind = p->tokens[at].kind;
+        depth += (kind == T_OPEN_BRACE) - (kind == T_CLOSE_BRACE);
+        if (depth < 0) {
+            return at;
+        }
+        if (depth == 0 && kind == T_NEWLINE) {
+            return at + 1;
+        }
+    }
+    return at;
+}
+
+bool foreign_header(const Parser *p, int first)
+{
+    const Token *t = &p->tokens[first];
+    bool header = t->kind == T_FOR || t->kind == T_IF || t->kind == T_WHILE || t->kind == T_ELSE ||
+                  is_one_of(t, "def func function class with try except finally switch elif while foreach");
+    for (; header && t->kind != T_NEWLINE && t->kind != T_END; t++) {
+        header = t->kind != T_OPEN_BRACE;
+    }
+    return header;
+}
+
+int foreign_behind_body(const Parser *p, int header, int at)
+{
+    const int column = column_of(p, &p->tokens[header]);
+    bool more = true;
+    while (more && p->tokens[at].kind != T_END && p->tokens[at].kind != T_CLOSE_BRACE) {
+        const Token *t = &p->tokens[at];
+        bool end = is_one_of(t, "end endif endfor endwhile endfunction");
+        bool next = t->kind == T_ELSE || is_one_of(t, "elif elseif except finally catch case otherwise");
+        bool deeper = column_of(p, t) > column, same = column_of(p, t) == column;
+        if (!deeper && !(same && (end || next))) {
+            break;
+        }
+        if (deeper && (t->kind == T_NAME || t->kind == T_OUTPUT)) {
+            syntax_note_name(p, t->kind == T_NAME ? t : t + 1);
+        }
+        more = deeper || !end;
+        at = behind_statement(p, at);
+    }
+    return at;
+}

@@ -1,0 +1,38 @@
+/*
+ * syntax: the place where the grammar could not go on, and the explanations of it; private to frontend/syntax.
+ */
+#ifndef FRONTEND_SYNTAX_H
+#define FRONTEND_SYNTAX_H
+
+#include "tokens.h"
+
+typedef struct SyntaxCase {
+    Parser *p;
+    const Expected *e;
+    const Token *found, *before; /* before: an empty NEWLINE at the beginning of the file */
+    const Token *first;          /* of the statement */
+    bool at_start;               /* found is the first */
+} SyntaxCase;
+
+/* The text of a token, cut off where it is long. */
+const char *syntax_shown(const SyntaxCase *c, const Token *token);
+/* The found token; the end of a line shows right behind the last token, not behind a comment. */
+Span syntax_place(const SyntaxCase *c);
+bool syntax_is(const Token *token, const char *text);
+void syntax_help(const SyntaxCase *c, Diag *d, const char *text);
+/* A name that a statement would have given: uses of it are no mistakes of their own. */
+void syntax_note_name(const Parser *p, const Token *name);
+
+/* Explanations (foreign.c): true when taken. */
+bool foreign_method(const SyntaxCase *c);
+bool foreign_statement(const SyntaxCase *c);
+bool foreign_number(const SyntaxCase *c);
+bool foreign_word(const SyntaxCase *c);
+bool foreign_comment(const SyntaxCase *c);
+
+/* Whether a statement begins as what has a body, and has no braces: its body is what is indented below it. */
+bool foreign_header(const Parser *p, int first);
+/* The token behind that body, which begins at `at`; its names are noted. */
+int foreign_behind_body(const Parser *p, int header, int at);
+
+#endif
