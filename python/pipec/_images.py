@@ -1,0 +1,200 @@
+"""Arrays and the library's images: numpy arrays where they lie, other arrays slice by slice."""
+
+import ctypes
+
+from . import _library as lib
+from ._errors import ImageError
+
+_AXES = "xyzc"
+_NUMBERS = {name: i for i, name in enumerate(lib.TYPES)}
+
+
+def _order(axes, own, name):
+    """For each axis of the library the array's dimension, or None; `own` are the axes of the array, outermost first."""
+    missing = [axis for axis in axes if axis not in own]
+    if missing:
+        raise ImageError(f"'{name}' has axes {own!r}, but the pipeline takes {axes!r}")
+    return [own.index(axis) if axis in axes else None for axis in _AXES]
+
+
+def own_axes(array, declared, given, name):
+    """The axes of an array, one letter each, outermost first: as given, or those of the input."""
+    axes = given if given is not None else declared
+    if len(axes) != len(array.shape):
+        shape = "x".join(map(str, array.shape))
+        raise ImageError(
+            f"'{name}' takes the axes {', '.join(declared)}, but the array has {len(array.shape)} dimensions ({shape}); "
+            "say what they are with axes='...', or call once for each image of a stack"
+        )
+    for axis, n in zip(axes, array.shape):
+        if axis not in declared and n != 1:
+            raise ImageError(f"'{name}' takes the axes {', '.join(declared)}; call once for each of its {n} images along {axis}")
+    return axes
+
+
+def _native(dtype, name):
+    """The library's type for pixels, and the numpy type that they are converted to before, if any."""
+    import numpy
+
+    kind = numpy.dtype(dtype)
+    if kind.name in _NUMBERS:
+        return _NUMBERS[kind.name], None if kind.isnative else kind.newbyteorder("=")
+    if kind == numpy.float16:
+        return _NUMBERS["float32"], numpy.dtype("float32")
+    if kind == numpy.int8:
+        return _NUMBERS["int16"], numpy.dtype("int16")
+    if kind in (numpy.dtype("int64"), numpy.dtype("uint64")):
+        return _NUMBERS["int32"], None  # see _narrow
+    raise ImageError(f"'{name}' has pixels of type {kind}; take one of {', '.join(lib.TYPES[1:])}")
+
+
+def _narrow(array, name):
+    """Whole numbers of 64 bits in 32, where they fit."""
+    import numpy
+
+    if array.dtype.name not in ("int64", "uint64"):
+        return array
+    low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    for kind in ("int32", "uint32"):
+        if numpy.iinfo(kind).min <= low and high <= numpy.iinfo(kind).max:
+            return array.astype(kind)
+    raise ImageError(f"'{name}' has whole numbers from {low} to {high}, which do not fit into 32 bits")
+
+
+def fill_input(to, array, declared, given, name, pixel_um):
+    """Describes an array to the library; what it returns must live as long as the run."""
+    import numpy
+
+    to.size = ctypes.sizeof(lib.Input)
+    to.pixel_um[:] = pixel_um
+    if not hasattr(array, "shape") or not hasattr(array, "dtype"):
+        array = numpy.asarray(array)
+    order = _order(declared, own_axes(array, declared, given, name), name)
+    in_memory = isinstance(array, numpy.ndarray) or not hasattr(array, "__getitem__")
+    if in_memory:
+        array = _narrow(numpy.asarray(array), name)
+    number, convert = _native(array.dtype, name)
+    if in_memory and convert is not None:
+        array = array.astype(convert)
+    to.image.type = number
+    for axis, at in enumerate(order):
+        to.image.extent[axis] = array.shape[at] if at is not None else 1
+        to.image.stride[axis] = array.strides[at] if in_memory and at is not None else 0
+    if in_memory:
+        to.image.data = array.ctypes.data
+        return array
+    reader = Reader(array, order, lib.TYPES[number])
+    to.read = reader.function
+    return reader
+
+
+def _index(shape, order, c, z, rows):
+    """The index of rows of a plane of an array."""
+    at = {0: slice(None), 1: rows, 2: z, 3: c}
+    index = [0] * len(shape)
+    for axis, dimension in enumerate(order):
+        if dimension is not None:
+            index[dimension] = at[axis]
+    return tuple(index)
+
+
+class Reader:
+    """Rows of an array that is not in memory: zarr, HDF5, dask, anything with a shape, a dtype and slices.
+
+    Slices are as high as its chunks, so that each is fetched once.
+    """
+
+    def __init__(self, array, order, dtype):
+        self.array, self.order, self.dtype, self.error = array, order, dtype, None
+        self.turned = order[1] is not None and order[0] is not None and order[0] < order[1]
+        self.chunk = self._chunk_rows()
+        self.held = None  # (c, z, first row, pixels)
+        self.function = lib.ReadRows(self._read)
+
+    def _chunk_rows(self):
+        chunks = getattr(self.array, "chunks", None)
+        if not chunks or self.order[1] is None:
+            return 1
+        rows = chunks[self.order[1]]
+        return max(rows) if isinstance(rows, tuple) else int(rows)
+
+    def _slab(self, c, z, row):
+        import numpy
+
+        first = row // self.chunk * self.chunk
+        if self.held is None or self.held[:3] != (c, z, first):
+            pixels = numpy.asarray(self.array[_index(self.array.shape, self.order, c, z, slice(first, first + self.chunk))])
+            pixels = pixels.T if self.turned else pixels
+            self.held = c, z, first, numpy.atleast_2d(pixels)
+        return self.held[3], row - first
+
+    def _read(self, _, c, z, row, rows, to, pitch):
+        import numpy
+
+        try:
+            kind = numpy.dtype(self.dtype)
+            while rows > 0:
+                if self.chunk == 1:
+                    self.held, pixels, skip = None, self._rows(c, z, row, rows), 0
+                else:
+                    pixels, skip = self._slab(c, z, row)
+                n = min(rows, len(pixels) - skip)
+                buffer = (ctypes.c_char * (pitch * n)).from_address(to)
+                view = numpy.ndarray((n, pixels.shape[1]), kind, buffer, strides=(pitch, kind.itemsize))
+                view[...] = pixels[skip : skip + n]
+                row, rows, to = row + n, rows - n, to + pitch * n
+            return 0
+        except BaseException as error:  # a callback cannot raise; the run does afterwards
+            self.error = error
+            return 1
+
+    def _rows(self, c, z, row, rows):
+        import numpy
+
+        pixels = numpy.asarray(self.array[_index(self.array.shape, self.order, c, z, slice(row, row + rows))])
+        return numpy.atleast_2d(pixels.T if self.turned else pixels)
+
+
+class Writer:
+    """Rows of an output into an array that takes slices."""
+
+    def __init__(self, array, order, width, dtype):
+        self.array, self.order, self.width, self.dtype, self.error = array, order, width, dtype, None
+        self.turned = order[1] is not None and order[0] is not None and order[0] < order[1]
+        self.function = lib.WriteRows(self._write)
+
+    def _write(self, _, c, z, row, rows, at, pitch):
+        import numpy
+
+        try:
+            kind = numpy.dtype(self.dtype)
+            buffer = (ctypes.c_char * (pitch * rows)).from_address(at)
+            view = numpy.ndarray((rows, self.width), kind, buffer, strides=(pitch, kind.itemsize))
+            index = _index(self.array.shape, self.order, c, z, slice(row, row + rows))
+            pixels = view if self.order[1] is not None else view[0]
+            self.array[index] = pixels.T if self.turned else pixels
+            return 0
+        except BaseException as error:
+            self.error = error
+            return 1
+
+
+def order_of(axes):
+    """For each axis of the library the dimension of an array with these axes, or None."""
+    return [axes.index(axis) if axis in axes else None for axis in _AXES]
+
+
+def to_numpy(image, axes, owner):
+    """The pixels of a result as an array with these axes, not copied; `owner` frees them."""
+    import numpy
+
+    dtype = numpy.dtype(lib.TYPES[image.type])
+    order = order_of(axes)
+    shape, strides = [1] * len(axes), [0] * len(axes)
+    for axis, at in enumerate(order):
+        if at is not None:
+            shape[at], strides[at] = image.extent[axis], image.stride[axis]
+    size = image.extent[3] * image.stride[3]
+    memory = (ctypes.c_char * size).from_address(image.data)
+    memory.owner = owner
+    return numpy.ndarray(tuple(shape), dtype, memory, strides=tuple(strides))
