@@ -37,6 +37,7 @@ typedef struct Inlining {
     IrExpr *value; /* by node that was put into its readers: what they have instead of the read */
     bool *touched; /* by node: others were put into it, which its expressions do not show yet */
     bool *folds;   /* by node: its expression has folds, also with what was put into it */
+    bool *sorts;   /* by node: it has one that sorts */
     bool *renames; /* by node that was put into its readers: some have folds, too */
     int *depth;    /* by node: how deep its expressions are at most, with what was put into it */
 } Inlining;
@@ -135,6 +136,9 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
     const IrId both[] = {consumer, p};
     if (in->depth[consumer] + in->depth[p] > IR_DEEP) {
         return "the expression would be too deep";
+    }
+    if (in->folds[p] && in->sorts[consumer]) {
+        return "the reader sorts, so that it cannot march over rows";
     }
     return in->uses->reads[p].n > 1 && ir_uses_images(in->uses, both, 2) > IR_MOST_READS
                ? "the kernel would read too many images"
@@ -302,6 +306,12 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
     *found = *found || (ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL);
 }
 
+static void look_for_sort(const IrGraph *g, IrExpr e, void *ctx)
+{
+    bool *found = ctx;
+    *found = *found || ir_sorts(ir_expr(g, e));
+}
+
 static void substitute(Inlining *in, IrId reader)
 {
     for (int i = 0; i < IR_MAX_IN; i++) {
@@ -326,6 +336,7 @@ static void put_into(Inlining *in, IrId p, const IrReaders *readers)
         IrId reader = readers->at[i];
         in->renames[p] = in->renames[p] || (in->folds[p] && in->folds[reader]);
         in->folds[reader] = in->folds[reader] || in->folds[p];
+        in->sorts[reader] = in->sorts[reader] || in->sorts[p];
         in->depth[reader] += in->depth[p];
     }
     in->into[p] = readers->at[0];
@@ -444,11 +455,13 @@ bool pass_inline(IrGraph *g, PassContext *cx)
                    .value = arena_array(g->arena, IrExpr, g->nodes.n),
                    .touched = arena_array(g->arena, bool, g->nodes.n),
                    .folds = arena_array(g->arena, bool, g->nodes.n),
+                   .sorts = arena_array(g->arena, bool, g->nodes.n),
                    .renames = arena_array(g->arena, bool, g->nodes.n),
                    .depth = arena_array(g->arena, int, g->nodes.n)};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         if (!ir_node(g, id)->dead) {
             ir_walk(g, ir_node(g, id)->in[0], look_for_fold, &in.folds[id]);
+            ir_walk(g, ir_node(g, id)->in[0], look_for_sort, &in.sorts[id]);
         }
         for (int i = 0; i < IR_MAX_IN; i++) {
             int depth = ir_expr(g, ir_node(g, id)->in[i])->depth;

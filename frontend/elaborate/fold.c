@@ -6,10 +6,9 @@
  * defines the result to be (a box sum or a gaussian is separable by definition, also in its
  * rounding); for smallest and largest values it is exact.
  *
- * What is folded is one expression in which the index stands for itself.  Where that cannot be, because a stage
- * would depend on the index (gaussian(v, i), label(v > i)), it is elaborated for each index, and the fold picks.
+ * What is folded is one expression in which the index stands for itself, or one for each index (each.c).
  */
-#include "elab.h"
+#include "ranges.h"
 
 #include "../../base/hostops.h"
 #include "../../ir/range.h"
@@ -18,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_INDICES = 8, MAX_FACTORS = 32, MOST_FOR_EACH = 64 };
+enum { MAX_FACTORS = 32 };
 
 /* ---- which indices an expression depends on -------------------------------------------- */
 
@@ -326,15 +325,6 @@ static IrExpr fold_over(Elab *el, IrFold fold, const Fold *folds, int n, IrExpr 
 
 /* ---- comprehensions -------------------------------------------------------------------- */
 
-typedef struct Ranges {
-    Fold fold[MAX_INDICES];
-    const AstFor *of[MAX_INDICES]; /* which one each is */
-    int n;
-    IrExpr where;         /* indices that count, where bounds depend on other indices; 0: all */
-    bool staged;          /* a stage was made that depends on an index */
-    struct Ranges *outer; /* of the comprehension around */
-} Ranges;
-
 bool el_follows_index(const Elab *el, IrExpr e)
 {
     bool follows = false;
@@ -348,6 +338,26 @@ void el_note_index(Elab *el, IrExpr e)
 {
     for (Ranges *r = el->ranges; r != NULL && e != 0; r = r->outer) {
         r->staged = r->staged || depends_on(el, e, r->fold, r->n) != 0;
+    }
+}
+
+static void look_for_moved(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Depends *d = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    const IrExpr at[] = {n->a, n->b, n->c};
+    for (int i = 0; i < 3 && (n->op == IR_X_READ || n->op == IR_X_READAT) && at[i] != 0; i++) {
+        ir_walk(g, at[i], find_index, d);
+    }
+}
+
+/* The window of a comprehension has ends that follow indices around it, which move none of its pixels. */
+static void note_window(Elab *el, const Ranges *own, IrExpr body)
+{
+    for (Ranges *r = own->outer; r != NULL; r = r->outer) {
+        Depends moved = {.folds = r->fold, .n = r->n};
+        ir_walk(el->g, body, look_for_moved, &moved);
+        r->sizes = r->sizes || (moved.found == 0 && own->where != 0 && depends_on(el, own->where, r->fold, r->n) != 0);
     }
 }
 
@@ -432,125 +442,6 @@ static bool bind_range(Elab *el, const AstFor *f, Ranges *r)
     add_range(el, r, f, index, first, last);
     el_bind(el, f->name, f->span, el_host(ir_index(el->g, index)), BIND_LOCAL);
     return true;
-}
-
-/* ---- for each index ----------------------------------------------------------------------- */
-
-/* How far the graph and what was said of it had come. */
-typedef struct Mark {
-    int nodes, lies, anonymous, loops, graph_grids, grids, functions, compiled, folds;
-    Diags diags;
-} Mark;
-
-static Mark mark(const Elab *el)
-{
-    return (Mark){el->g->nodes.n, el->lies.n,         el->anonymous.n, el->g->loops.n, el->g->grids.n,
-                  el->grids.n,    el->g->functions.n, el->compiled.n,  el->folds.n,    *el->diags};
-}
-
-static void rewind_to(Elab *el, const Mark *m)
-{
-    el->g->nodes.n = m->nodes;
-    el->lies.n = m->lies;
-    el->anonymous.n = m->anonymous;
-    el->g->loops.n = m->loops;
-    el->g->grids.n = m->graph_grids;
-    el->grids.n = m->grids;
-    el->g->functions.n = m->functions;
-    el->compiled.n = m->compiled;
-    el->folds.n = m->folds;
-    diags_rewind(el->diags, &m->diags);
-}
-
-/* The ranges as numbers, and how many combinations they have; 0: that is not known, or they are too many. */
-static int combinations(const Elab *el, const Ranges *r, double *lo, int *count)
-{
-    double all = 1, copies = el->copies > 0 ? el->copies : 1;
-    for (int i = 0; i < r->n; i++) {
-        double hi;
-        if (!ir_is_const(el->g, r->fold[i].lo, &lo[i]) || !ir_is_const(el->g, r->fold[i].hi, &hi)) {
-            return 0;
-        }
-        lo[i] = ceil(lo[i]);
-        all *= floor(hi) - lo[i] + 1;
-        if (!(all * copies <= MOST_FOR_EACH)) {
-            return 0;
-        }
-        count[i] = (int)(floor(hi) - lo[i]) + 1;
-    }
-    return (int)all;
-}
-
-/* Which combination the indices are, the last one running fastest. */
-static IrExpr combination(Elab *el, const Ranges *r, const double *lo, const int *count)
-{
-    IrGraph *g = el->g;
-    IrExpr at = ir_const(g, 0);
-    for (int i = 0; i < r->n; i++) {
-        IrExpr own = ir_op2(g, IR_X_SUB, ir_index(g, r->fold[i].index), ir_const(g, lo[i]));
-        at = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, at, ir_const(g, count[i])), own);
-    }
-    return at;
-}
-
-/* The expression with numbers for the indices. */
-static Val at_combination(Elab *el, const AstExpr *e, const Ranges *r, const double *lo, const int *count, int which)
-{
-    Scope *around = el_push(el, el->scope);
-    for (int i = r->n - 1; i >= 0; i--) {
-        double value = lo[i] + which % count[i];
-        which /= count[i];
-        el_bind(el, r->of[i]->name, r->of[i]->span, el_number(el, value), BIND_LOCAL);
-    }
-    Val v = el_expr(el, e);
-    el->scope = around;
-    return v;
-}
-
-/* The expression for each combination, of which the indices pick one. */
-static Val for_each(Elab *el, const AstExpr *e, const Ranges *r, const double *lo, const int *count, int n)
-{
-    Val *each = arena_array(el->arena, Val, n);
-    int copies = el->copies;
-    bool fine = true;
-    el->copies = n * (copies > 0 ? copies : 1);
-    for (int i = 0; i < n && fine; i++) {
-        each[i] = at_combination(el, e, r, lo, count, i);
-        fine = !el_is_bad(each[i]);
-    }
-    el->copies = copies;
-    if (!fine) {
-        return el_err();
-    }
-    Val at = el_host(combination(el, r, lo, count)), picked = each[n - 1];
-    for (int i = n - 2; i >= 0; i--) {
-        Val here = el_op2(el, IR_X_LE, at, el_number(el, i), e->span);
-        picked = el_select(el, here, each[i], picked, e->span);
-    }
-    return picked;
-}
-
-/* What is folded: an expression of the indices where it can be one. */
-static Val read_body(Elab *el, const AstExpr *e, Ranges *r)
-{
-    double lo[MAX_INDICES];
-    int count[MAX_INDICES];
-    const Mark before = mark(el);
-    Val body = el_expr(el, e);
-    bool failed = el->diags->errors > before.diags.errors;
-    int n = r->n > 0 && (r->staged || failed) ? combinations(el, r, lo, count) : 0;
-    if (n > 0) {
-        rewind_to(el, &before);
-        r->staged = false;
-        el->ranges = r->outer;
-        body = for_each(el, e, r, lo, count, n);
-        el->ranges = r;
-    } else if (r->staged && !failed) {
-        Diag *d = el_error(el, STAGE_FOR_EACH_INDEX, e->span, r->of[0]->name, MOST_FOR_EACH);
-        diag_help(el->diags, d, "write the ends as numbers: for %s in 1 .. 4", r->of[0]->name);
-        return el_err();
-    }
-    return body;
 }
 
 /* ---- the parts of a comprehension ------------------------------------------------------ */
@@ -754,7 +645,7 @@ static IrExpr read_where(Elab *el, const AstExpr *condition, Ranges *r, Val *kep
     if (condition == NULL) {
         return 0;
     }
-    Val v = read_body(el, condition, r);
+    Val v = el_body(el, condition, r);
     bool pixels = el_is_mask(el, v) || el_is_truth(el, v);
     double known;
     if (pixels && ir_is_const(el->g, v.expr, &known) && known != 0) {
@@ -861,7 +752,7 @@ Val el_comprehension(Elab *el, const AstExpr *e)
     }
     Val kept = {.expr = 0};              /* what stays, by pixel; 0: all */
     bool tied = e->a->kind == AST_WHERE; /* a condition stands behind the element */
-    Val body = take_apart(el, read_body(el, tied ? e->a->a : e->a, &ranges), &kept);
+    Val body = take_apart(el, el_body(el, tied ? e->a->a : e->a, &ranges), &kept);
     IrExpr where = tied ? read_where(el, e->a->b, &ranges, &kept, &fine) : 0;
     where = all_of(el, where, read_where(el, e->b, &ranges, &kept, &fine));
     where = all_of(el, ranges.where, where);
@@ -882,6 +773,9 @@ Val el_comprehension(Elab *el, const AstExpr *e)
         el_note_index(el, body.expr); /* weights have one index: there will be a blend for each of the others */
         el_note_index(el, where);
         w = WORD_SUM;
+    }
+    if (body.kind == VAL_IMAGE) {
+        note_window(el, &ranges, body.expr);
     }
     Elements of = {.r = &ranges, .where = where, .kept = kept.expr, .share = share, .span = e->span};
     of.grid = body.kind == VAL_IMAGE ? body.grid : -1;

@@ -46,6 +46,10 @@ case('gaussian_constant', flat, 'output a = gaussian(image, 1, border = constant
      ndi.gaussian_filter(F, 1, mode='constant', cval=100))
 case('difference_of_gaussians', flat, 'output a = difference_of_gaussians(image, 1)',
      filters.difference_of_gaussians(F, 1), 1e-4)
+case('scales', flat, 'output a = max(s * s * -laplacian_of_gaussian(image, s) for s in 1 .. 3)',
+     np.max([s * s * -ndi.gaussian_laplace(F, s, mode='nearest') for s in range(1, 4)], 0), 1e-4)
+case('opened_by_size', flat, 'output a = sum(image - dilate(erode(image, disk(i)), disk(i)) for i in 1 .. 2)',
+     sum(F - ndi.grey_opening(F, footprint=morphology.disk(i), mode='nearest') for i in range(1, 3)))
 case('mean_filter', flat, 'output a = mean_filter(image, 1)', ndi.uniform_filter(F, 3, mode='nearest'))
 case('mean_filter_3d', deep, 'output a = mean_filter(image, [0, 1, 2], border = reflect)',
      ndi.uniform_filter(D, [1, 3, 5], mode='reflect'))

@@ -278,6 +278,15 @@ static void image_other_fold(Draw *d, Str *out, int depth)
         "sum($[dx = i // 2] for i in -3 .. 3)",
         "max($[dx = i % 3] + x_of($) for i in -2 .. 2)",
         "max(median($[dx = i] for i in 0 .. k) for k in 0 .. 2)",
+        "max(i * i * -laplacian_of_gaussian($, i) for i in 1 .. 2)",
+        "min(gaussian($, i) - gaussian($, i + k) for i in 1 .. 2, k in 1 .. 2 where i != k)",
+        "std(gaussian($, i) for i in 1 .. 3)",
+        "sum(i * erode($, i) where $ > dilate($, i - 1) for i in 1 .. 2)",
+        "max(sum($[dx = k] for k in -i .. i) / i for i in 1 .. 3)",
+        "number(any($ > mean_filter($, i) for i in 1 .. 2))",
+        "prod(1 + max(number($ > 2 * i), 0.5 * i) / (1 + sobel($ * i)) for i in 1 .. 3)",
+        "sum(exp(-abs($[dx = i] - $) / 9) * $[dx = i] for i in -2 .. 2) / sum(exp(-abs($[dx = i] - $) / 9) for i in -2 "
+        ".. 2)",
         "sum(percentile($[dx = i] for i in 0 .. 3, q = 30 * k) for k in 0 .. 2)",
     };
     const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);

@@ -171,6 +171,38 @@ static void readers_of_one_image_share_a_kernel(void **state)
     }
 }
 
+/* ---- comprehensions of filters -------------------------------------------------------------- */
+
+static void filters_by_an_index_are_stages(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int kernels;
+    } CASES[] = {
+        {"input image[y, x]\noutput a = max(s * s * -laplacian_of_gaussian(image, s) for s in 1 .. 2)\n", 1},
+        {"input image[y, x]\noutput a = std(gaussian(image, s) for s in 1 .. 2)\n", 1},
+        {"input image[y, x]\noutput a = min(gaussian(image, i) - gaussian(image, i + k) for i in 1 .. 2, k in 0 .. 1 "
+         "where k > 0 or i > 1)\noutput b = prod(1 + min_filter(image, s) / 100 for s in 1 .. 2)\n",
+         2},
+        {"input image[y, x]\noutput a = max(sum(image[dx = k] for k in -i .. i) / i for i in 1 .. 3)\n"
+         "output b = any(image > mean_filter(image, i) for i in 1 .. 2)\n",
+         1},
+        /* What is sorted marches over no rows. */
+        {"input image[y, x]\noutput a = median(gaussian(image, s) for s in 1 .. 2)\n", 2},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g;
+        const IrSchedule *s = schedule_of(CASES[i].text, &g);
+        if (count_kernels(s) != CASES[i].kernels) {
+            fail_msg("%s\n%d kernels, not %d", CASES[i].text, count_kernels(s), CASES[i].kernels);
+        }
+        if (turn_has((int)i)) {
+            check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
+    }
+}
+
 static void stages_that_met_are_stored_no_more(void **state)
 {
     (void)state;
@@ -191,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests_name("fusion", tests, open_device, close_device);
