@@ -8,6 +8,8 @@
 #include "driver.h"
 #include "reference.h"
 
+#include "../runtime/host/status.h"
+
 #include <string.h>
 
 /* The pipeline may stand behind options; it is moved to the front. */
@@ -46,6 +48,15 @@ static bool will_use_device(int argc, char **argv, const char **choice)
     return *choice == NULL || strcmp(*choice, "reference") != 0;
 }
 
+static bool is_quiet(int argc, char **argv)
+{
+    bool quiet = false;
+    for (int i = 1; i < argc; i++) {
+        quiet = quiet || strcmp(argv[i], "--quiet") == 0 || strcmp(argv[i], "-q") == 0;
+    }
+    return quiet;
+}
+
 typedef struct Run {
     Reference reference; /* what the context of the hooks points to */
     const Compilation *c;
@@ -80,7 +91,10 @@ int cmd_run(int argc, char **argv)
         return usage_error("which pipeline? pipec run FILE.pipe IMAGE...");
     }
     const char *choice;
-    if (!options.planned_for && will_use_device(argc, argv, &choice)) {
+    bool runs = will_use_device(argc, argv, &choice);
+    rt_status(!runs || is_quiet(argc, argv));
+    status_say(STATUS_REST, "compiling the pipeline");
+    if (!options.planned_for && runs) {
         options.measured = figures_of_device(choice, &options.plan_for);
     }
     Compilation c;
@@ -91,6 +105,7 @@ int cmd_run(int argc, char **argv)
         code = rt_main_with(c.program, argc - 1, argv + 1, &hooks);
         compile_free(&run.planned);
     }
+    status_close();
     compile_free(&c);
     return code;
 }

@@ -1,6 +1,8 @@
 /* compile: the pipeline that a command is about, its complaints printed; and the options that steer compiling. */
 #include "driver.h"
 
+#include "../runtime/host/status.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@ static void print_diagnostics(Compilation *c)
         fputs(text.at, stdout);
     } else {
         diags_render(&c->diags, &text, isatty(STDERR_FILENO) != 0, 20);
-        fputs(text.at, stderr);
+        status_print(stderr, "%s", text.at);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "../base/stack.h"
 #include "../runtime/command/describe.h"
 #include "../runtime/host/signals.h"
+#include "../runtime/host/status.h"
 #include "../runtime/host/streams.h"
 
 #include <setjmp.h>
@@ -52,7 +53,7 @@ int usage_error(const char *format, ...)
 
 int complain(const Err *err)
 {
-    fprintf(stderr, "pipec: %s\n", err->text);
+    status_print(stderr, "pipec: %s\n", err->text);
     return err->code;
 }
 

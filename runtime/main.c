@@ -7,7 +7,10 @@
 #include "batch/batch.h"
 #include "command/describe.h"
 #include "host/signals.h"
+#include "host/status.h"
 #include "host/streams.h"
+
+#include <unistd.h>
 
 static int run(const Program *program, const Options *options, const RtHooks *hooks)
 {
@@ -26,6 +29,13 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
     return CODE_OK;
 }
 
+void rt_status(bool quiet)
+{
+    if (!quiet && isatty(STDERR_FILENO) == 1) {
+        status_open(stderr);
+    }
+}
+
 int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks)
 {
     Err err = {0};
@@ -37,12 +47,14 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     }
     int code = err.code;
     if (ok) {
+        rt_status(options.quiet || options.help || options.version || options.describe || options.dry_run);
         bool compiler = hooks != NULL && hooks->planned != NULL;
         program = compiler ? hooks->planned(hooks->context, options.params) : exec_variant(program, options.params);
         code = run(program, &options, hooks);
     } else {
         fprintf(stderr, "%s: %s\n", options.command, err.text);
     }
+    status_close();
     if (code == CODE_OK && !streams_flush(options.command)) {
         code = CODE_OUTPUT;
     }

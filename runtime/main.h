@@ -12,4 +12,7 @@ int rt_main(const Program *program, int argc, char **argv);
 /* The same with hooks. */
 int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks);
 
+/* Opens the status line where stderr is a terminal, for what is done before the arguments are read. */
+void rt_status(bool quiet);
+
 #endif

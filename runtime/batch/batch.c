@@ -9,6 +9,7 @@
 #include "folder_lock.h"
 #include "merge.h"
 #include "../host/signals.h"
+#include "../host/status.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,9 @@ static bool open_device(Batch *b, Err *err)
                                 "the reference is part of the compiler: pipec run --device "
                                 "reference");
     }
+    status_say(STATUS_REST, "opening the device");
     TRY(b->dev != NULL || dev_open(&options, &b->dev, err));
+    status_say(STATUS_REST, NULL);
     if (o->profile && b->profile == NULL) {
         b->profile = profile_new();
         return b->profile != NULL || no_memory(err);
@@ -187,8 +190,7 @@ static bool work(Batch *b, Err *err)
         return true;
     }
     TRY(open_device(b, err));
-    bool bar = isatty(STDERR_FILENO) == 1;
-    Progress *progress = progress_new(stderr, b->list.n, bar, b->options->quiet);
+    Progress *progress = progress_new(stderr, b->list.n, status_is_open(), b->options->quiet);
     progress_skip(progress, before);
     EngineSetup setup = {.program = b->program,
                          .options = b->options,
@@ -370,10 +372,15 @@ int batch_run(const Program *program, const Options *options, const RtHooks *hoo
 {
     Err err = {0};
     Batch b = {.program = program, .options = options, .hooks = hooks};
+    status_say(STATUS_REST, "listing images");
     bool ok = batch_list(program, options, &b.list, &err) && prepare(&b, &err) && work(&b, &err);
     if (ok && !signals_interrupted()) {
-        ok = merge_all(&b, &err) && report_profile(&b, &err);
+        status_say(STATUS_REST, "joining tables");
+        ok = merge_all(&b, &err);
+        status_close();
+        ok = ok && report_profile(&b, &err);
     }
+    status_close();
     int code = report(&b, &err);
     batch_free(&b);
     return code;

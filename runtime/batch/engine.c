@@ -17,6 +17,7 @@
 #include "noteworthy.h"
 #include "reader.h"
 #include "../host/signals.h"
+#include "../host/status.h"
 #include "sink.h"
 #include "../host/stopwatch.h"
 #include "stream.h"
@@ -176,7 +177,9 @@ static void job_finish(Engine *e, Job *job)
     bool whole = job->err.code == CODE_OK && job->sink != NULL && job->written == job->frames;
     Err err = job->err;
     Phase before = stopwatch_begin(PHASE_ENCODE);
+    status_say(STATUS_WRITE, "writing the results of %s", job->item->name);
     whole = whole && sink_commit(job->sink, &err);
+    status_say(STATUS_WRITE, NULL);
     stopwatch_end(before);
     if (whole && record(e, job, &err)) {
         fate->values = strdup(sink_values(job->sink));
@@ -382,6 +385,7 @@ static void *reader_thread(void *context)
         }
         *job = (Job){.item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};
         Phase before = stopwatch_begin(PHASE_DECODE);
+        status_say(STATUS_READ, "reading %s", job->item->name);
         bool open = job_open(e, job, &err);
         stopwatch_end(before);
         if (open) {
@@ -389,6 +393,7 @@ static void *reader_thread(void *context)
         } else {
             job->err = err;
         }
+        status_say(STATUS_READ, NULL);
         job_leave(e, job);
     }
     pthread_mutex_lock(&e->lock);
@@ -418,7 +423,9 @@ static void write_frame(Engine *e, Frame *frame)
     bool wanted = job->err.code == CODE_OK && !stopped(e);
     pthread_mutex_unlock(&e->lock);
     Phase before = stopwatch_begin(PHASE_ENCODE);
+    status_say(STATUS_WRITE, "writing the results of %s", job->item->name);
     wanted = wanted && sink_frame(job->sink, frame->number, frame->results, &err);
+    status_say(STATUS_WRITE, NULL);
     stopwatch_end(before);
     if (wanted) {
         show(e, job, (double)(frame->number + 1) / (double)job->frames);
@@ -647,7 +654,9 @@ static bool run_frame(Engine *e, Frame *frame, Err *err)
     if (s->dev == NULL) {
         return run_reference(e, frame, err);
     }
+    status_say(STATUS_DEVICE, "planning for %s", frame->job->item->name);
     TRY(in_phase(PHASE_PREPARE, bind, e, frame, err));
+    status_say(STATUS_DEVICE, NULL);
     bool stream = frame->job->streams || !collects(e, frame->job) || exec_in_parts(e->exec);
     TRY(stream ? in_phase(PHASE_COMPUTE, run_stream, e, frame, err) : run_whole(e, frame, err));
     TRY(s->profile == NULL || profile_collect(s->profile, s->dev, exec_bound(e->exec), frame->job->item->name, err));

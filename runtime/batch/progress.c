@@ -1,23 +1,28 @@
 /*
- * progress: the bar is drawn at most ten times a second, so that drawing never costs anything.
+ * progress: on a terminal the bar stands in front of the status line, whose thread draws it; elsewhere each image
+ * gets a line.
+ *
+ * How long it will take follows from what was done since the first result: what is compiled once, and the
+ * filling of the queues, lie before it.
  */
 #include "progress.h"
+
+#include "../host/status.h"
 
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 struct Progress {
     pthread_mutex_t lock;
     FILE *to;
-    bool bar, drawn;
+    bool bar;
     int total, skipped, images;
     double parts; /* work done, in images */
-    double begin, drawn_at;
+    double begin;
+    double warm, warm_at; /* what was done when the first result was there, and when */
     char name[200];
 };
 
@@ -26,15 +31,6 @@ static double now(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int terminal_width(FILE *to)
-{
-    struct winsize size = {0};
-    if (ioctl(fileno(to), TIOCGWINSZ, &size) != 0 || size.ws_col < 20) {
-        return 80;
-    }
-    return size.ws_col;
 }
 
 void progress_duration(char *to, size_t size, double seconds)
@@ -49,8 +45,7 @@ void progress_duration(char *to, size_t size, double seconds)
     }
 }
 
-void progress_line(char *to, size_t size, int width, double done, int total, int skipped, double seconds,
-                   const char *name)
+void progress_line(char *to, size_t size, double done, int total, double rate, const char *name)
 {
     enum { CELLS = 20 };
     char bar[CELLS + 1], tail[200] = "";
@@ -59,10 +54,8 @@ void progress_line(char *to, size_t size, int width, double done, int total, int
         bar[i] = (i + 1) <= part * CELLS + 1e-9 ? '#' : '.';
     }
     bar[CELLS] = '\0';
-    double fresh = done - skipped;
-    if (fresh > 0 && seconds > 0) {
+    if (rate > 0) {
         char left[40];
-        double rate = fresh / seconds;
         progress_duration(left, sizeof left, (total - done) / rate);
         if (rate >= 1) {
             snprintf(tail, sizeof tail, "  %.1f images/s  %s left", rate, left);
@@ -70,24 +63,21 @@ void progress_line(char *to, size_t size, int width, double done, int total, int
             snprintf(tail, sizeof tail, "  %.1f s/image  %s left", 1 / rate, left);
         }
     }
-    int n = snprintf(to, size, "[%s] %d/%d%s  %s", bar, (int)(done + 1e-9), total, tail, name);
-    if (n >= width && width > 0 && (size_t)width < size) {
-        to[width - 1] = '\0';
-    }
+    snprintf(to, size, "[%s] %d/%d%s  %s", bar, (int)(done + 1e-9), total, tail, name);
 }
 
-static void draw(Progress *p, bool always)
+/* The bar, called by the status line. */
+static void bar_text(void *context, char *to, size_t size)
 {
-    double t = now();
-    if (!p->bar || (!always && p->drawn && t - p->drawn_at < 0.1)) {
+    Progress *p = context;
+    pthread_mutex_lock(&p->lock);
+    if (p->total == 1 && !(p->parts > 0)) { /* nothing to count yet */
+        pthread_mutex_unlock(&p->lock);
         return;
     }
-    char line[600];
-    progress_line(line, sizeof line, terminal_width(p->to), p->parts, p->total, p->skipped, t - p->begin, p->name);
-    fprintf(p->to, "\r%s\033[K", line);
-    fflush(p->to);
-    p->drawn = true;
-    p->drawn_at = t;
+    const double since = p->warm_at > 0 ? now() - p->warm_at : 0, fresh = p->parts - p->warm;
+    progress_line(to, size, p->parts, p->total, fresh > 0 && since > 0 ? fresh / since : 0, p->name);
+    pthread_mutex_unlock(&p->lock);
 }
 
 Progress *progress_new(FILE *to, int total, bool bar, bool quiet)
@@ -101,7 +91,9 @@ Progress *progress_new(FILE *to, int total, bool bar, bool quiet)
     p->bar = bar;
     p->total = total;
     p->begin = now();
-    draw(p, true);
+    if (bar) {
+        status_front(bar_text, p);
+    }
     return p;
 }
 
@@ -112,7 +104,10 @@ void progress_part(Progress *p, double part)
     }
     pthread_mutex_lock(&p->lock);
     p->parts += part;
-    draw(p, false);
+    if (!(p->warm_at > 0)) {
+        p->warm = p->parts;
+        p->warm_at = now();
+    }
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -124,9 +119,7 @@ void progress_image(Progress *p, const char *name, const char *detail)
     pthread_mutex_lock(&p->lock);
     p->images++;
     snprintf(p->name, sizeof p->name, "%s", name);
-    if (p->bar) {
-        draw(p, p->images + p->skipped == p->total);
-    } else {
+    if (!p->bar) {
         fprintf(p->to, "%d/%d %s  %s\n", p->images + p->skipped, p->total, name, detail);
         fflush(p->to);
     }
@@ -138,16 +131,12 @@ void progress_note(Progress *p, const char *format, ...)
     if (p == NULL) {
         return;
     }
+    char text[2000];
     va_list arguments;
     va_start(arguments, format);
-    pthread_mutex_lock(&p->lock);
-    fputs(p->drawn ? "\r\033[Knote: " : "note: ", p->to);
-    vfprintf(p->to, format, arguments);
-    fputc('\n', p->to);
-    fflush(p->to);
-    draw(p, true);
-    pthread_mutex_unlock(&p->lock);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    status_print(p->to, "note: %s\n", text);
 }
 
 void progress_skip(Progress *p, int images)
@@ -166,9 +155,10 @@ void progress_end(Progress *p)
     if (p == NULL) {
         return;
     }
-    if (p->drawn) {
-        fputs("\r\033[K", p->to);
-        fflush(p->to);
+    if (p->bar) {
+        status_front(NULL, NULL);
+        status_print(p->to, "%d/%d %s  %.2f s\n", p->images + p->skipped, p->total, p->total == 1 ? p->name : "images",
+                     now() - p->begin);
     }
     pthread_mutex_destroy(&p->lock);
     free(p);

@@ -6,6 +6,7 @@
 #include "cl_setup.h"
 #include "cl_source.h"
 #include "soften.h"
+#include "../host/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -145,7 +146,9 @@ static bool from_source(Device *dev, const char *name, const char *source, const
     if (status != CL_SUCCESS) {
         return cl_fail(dev, status, "clCreateProgramWithSource", err, "for kernel '%s'", name);
     }
+    status_build(true);
     status = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
+    status_build(false);
     if (status != CL_SUCCESS) {
         build_failure(dev, program, status, name, source, err);
         (void)clReleaseProgram(program);

@@ -7,6 +7,7 @@
 #include "exec_state.h"
 
 #include "../host/convert.h"
+#include "../host/status.h"
 #include "exec_fit.h"
 #include "exec_loop.h"
 #include "parts.h"
@@ -126,7 +127,7 @@ static void unbind(Exec *exec)
     exec_plan_free(exec->plan);
     exec->built = NULL;
     exec->plan = NULL;
-    exec->ran = exec->values_known = false;
+    exec->ran = exec->warm = exec->values_known = false;
     for (int s = 0; s < exec->program->n_steps; s++) {
         prim_table_free(&exec->tables[s]);
         prim_programs_free(&exec->programs[s]);
@@ -436,6 +437,7 @@ bool exec_steps(Exec *exec, int from, int to, Err *err)
     for (int s = from; s < to; s++) {
         StepKind kind = exec->program->steps[s].kind;
         TRY(!exec_stopped(exec, err));
+        status_step("step", s + 1, exec->program->n_steps, exec->program->steps[s].name, !exec->warm);
         TRY(runs[kind](exec, s, err));
         s = kind == STEP_LOOP ? exec->plan->steps[s].end : s;
     }
@@ -574,14 +576,20 @@ bool exec_in_parts(const Exec *exec)
     return exec->plan->parts != NULL;
 }
 
+static bool finish(Exec *exec, Err *err)
+{
+    TRY(dev_finish(exec->dev, err));
+    status_say(STATUS_DEVICE, NULL);
+    number_tables(exec);
+    exec->ran = exec->warm = true;
+    return true;
+}
+
 bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err)
 {
     exec->values_known = exec->ran = false;
     TRY(parts_run(exec, stream, err));
-    TRY(dev_finish(exec->dev, err));
-    number_tables(exec);
-    exec->ran = true;
-    return true;
+    return finish(exec, err);
 }
 
 bool exec_run(Exec *exec, Err *err)
@@ -595,10 +603,7 @@ bool exec_run(Exec *exec, Err *err)
     TRY(give_places(exec, err));
     TRY(exec_write_counts(exec, err));
     TRY(exec_steps(exec, 0, program->n_steps, err));
-    TRY(dev_finish(exec->dev, err));
-    number_tables(exec);
-    exec->ran = true;
-    return true;
+    return finish(exec, err);
 }
 
 /* ---- results --------------------------------------------------------------------------- */

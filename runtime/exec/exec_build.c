@@ -7,6 +7,7 @@
 #include "exec_build.h"
 
 #include "../../base/stack.h"
+#include "../host/status.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -54,11 +55,19 @@ static bool compile_one(ExecBuilt *built, const struct Task *task, Err *err)
     return prim_find(step->primitive)->program(&call, task->which, &program);
 }
 
+static const char *task_name(const ExecBuilt *built, int k)
+{
+    const struct Task *task = &built->tasks[k];
+    const Program *of = built->plan->program;
+    return task->kernel >= 0 ? of->kernels[task->kernel].name : of->steps[task->step].name;
+}
+
 static void *work(void *at)
 {
     Worker *worker = at;
     ExecBuilt *built = worker->built;
     for (int k; (k = atomic_fetch_add(&built->next, 1)) < built->n_tasks;) {
+        status_step("kernel", k + 1, built->n_tasks, task_name(built, k), true);
         if (!compile_one(built, &built->tasks[k], &worker->err)) {
             atomic_store(&built->next, built->n_tasks);
         }

@@ -48,6 +48,7 @@ struct Exec {
     double *values, *counts; /* counts: by input, the largest label, or place */
     LabelIds *ids;           /* by input */
     bool values_known, ran;
+    bool warm;              /* it has run with what is bound */
     PrimTable *tables;      /* by step */
     PrimProgram **programs; /* by step */
     DevKernel **ends;       /* by loop's step: what ends its rounds; NULL until it is wanted */

@@ -2,6 +2,7 @@
 #include "runtime/command/describe.h"
 #include "runtime/command/options.h"
 #include "runtime/batch/progress.h"
+#include "runtime/host/status.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <cmocka.h>
 
 static const ProgInput INPUTS[] = {
@@ -306,16 +308,14 @@ static void progress_lines_say_how_long(void **state)
 {
     (void)state;
     char line[300];
-    progress_line(line, sizeof line, 200, 0, 8, 0, 0, "");
+    progress_line(line, sizeof line, 0, 8, 0, "");
     assert_string_equal(line, "[....................] 0/8  ");
-    progress_line(line, sizeof line, 200, 2, 8, 0, 1, "b.tif");
+    progress_line(line, sizeof line, 2, 8, 2, "b.tif");
     assert_string_equal(line, "[#####...............] 2/8  2.0 images/s  3 s left  b.tif");
-    progress_line(line, sizeof line, 200, 1.5, 4, 1, 10, "b.tif"); /* half an image in 10 s */
+    progress_line(line, sizeof line, 1.5, 4, 0.05, "b.tif");
     assert_string_equal(line, "[#######.............] 1/4  20.0 s/image  50 s left  b.tif");
-    progress_line(line, sizeof line, 200, 8, 8, 8, 1, "");
+    progress_line(line, sizeof line, 8, 8, 0, "");
     assert_string_equal(line, "[####################] 8/8  ");
-    progress_line(line, sizeof line, 30, 2, 8, 0, 1, "b.tif");
-    assert_string_equal(line, "[#####...............] 2/8  2");
     progress_duration(line, sizeof line, 59.4);
     assert_string_equal(line, "59 s");
     progress_duration(line, sizeof line, 187);
@@ -345,6 +345,51 @@ static void progress_writes_a_line_an_image(void **state)
     progress_end(NULL);
 }
 
+/* The device's word before the reader's, the bar before both; what was compiled is said of the first run alone. */
+static void the_status_says_what_is_done(void **state)
+{
+    (void)state;
+    char line[300];
+    FILE *to = tmpfile();
+    assert_non_null(to);
+    status_say(STATUS_READ, "reading a.tif");
+    status_text(line, sizeof line, 80);
+    assert_string_equal(line, "");
+    status_open(to);
+    status_say(STATUS_READ, "reading %s", "a.tif");
+    status_text(line, sizeof line, 80);
+    assert_string_equal(line, "reading a.tif");
+    status_step("step", 2, 3, "labels", true);
+    status_text(line, sizeof line, 80);
+    assert_string_equal(line, "step 2 of 3, labels");
+    status_build(true);
+    nanosleep(&(struct timespec){.tv_nsec = 150000000}, NULL);
+    status_build(false);
+    status_text(line, sizeof line, 80);
+    assert_string_equal(line, "compiling for this device, once: step 2 of 3, labels");
+    status_step("step", 2, 3, "labels", false);
+    Progress *p = progress_new(to, 4, true, false);
+    status_text(line, sizeof line, 80);
+    assert_string_equal(line, "[....................] 0/4    step 2 of 3, labels");
+    status_say(STATUS_DEVICE, NULL);
+    status_text(line, sizeof line, 40);
+    assert_string_equal(line, "[....................] 0/4    reading a");
+    progress_note(p, "a.tif: odd");
+    progress_end(p);
+    status_step("step", 1, 1, "gauss", false);
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
+    status_text(line, sizeof line, 20);
+    assert_string_equal(line, "step 1 of 1, g  1 s");
+    status_close();
+    assert_false(status_is_open());
+    rewind(to);
+    char text[2000] = "";
+    assert_true(fread(text, 1, sizeof text - 1, to) > 0);
+    assert_non_null(strstr(text, "note: a.tif: odd\n"));
+    assert_non_null(strstr(text, "0/4 images  0.0"));
+    fclose(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +402,7 @@ int main(void)
         cmocka_unit_test(help_names_everything),
         cmocka_unit_test(description_is_json),
         cmocka_unit_test(progress_lines_say_how_long),
+        cmocka_unit_test(the_status_says_what_is_done),
         cmocka_unit_test(progress_writes_a_line_an_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
