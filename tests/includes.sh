@@ -26,7 +26,7 @@ runtime/primitives/distance base runtime/host runtime/primitives
 runtime/primitives/flood base runtime/host runtime/primitives
 runtime/primitives/near base runtime/host runtime/primitives
 runtime/exec base program runtime/host runtime/files runtime/device runtime/primitives
-runtime/command base program runtime/host
+runtime/command base program runtime/host runtime/files
 runtime/batch base program runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command
 runtime base program runtime/host runtime/exec runtime/command runtime/batch
 library base program ir passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command runtime/batch

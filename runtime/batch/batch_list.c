@@ -7,6 +7,7 @@
 #include "../../base/file.h"
 #include "../files/file_list.h"
 #include "../files/image_path.h"
+#include "../host/decimal.h"
 #include "names.h"
 #include "results.h"
 #include "targets.h"
@@ -498,5 +499,13 @@ void batch_list_key(const BatchList *list, const Options *options, const char *p
     digest_add_text(&digest, list->program->version);
     digest_add_text(&digest, parameters);
     digest_add_text(&digest, options->time_as_z ? "time as z" : "");
+    for (int axis = 0; axis < 3; axis++) {
+        if (options->pixel_um[axis] > 0) {
+            char size[DECIMAL_BYTES];
+            decimal_shortest(options->pixel_um[axis], size);
+            digest_add_text(&digest, (const char *const[]){"pixels along x", "pixels along y", "pixels along z"}[axis]);
+            digest_add_text(&digest, size);
+        }
+    }
     digest_end(&digest, key);
 }

@@ -57,7 +57,7 @@ static void show(DryRun *d, const BatchItem *item)
 {
     Err err = {0};
     Reader *reader = NULL;
-    bool ok = reader_open(d->program, item, d->options->params, false, d->options->time_as_z, &d->cache, &reader, &err);
+    bool ok = reader_open(d->program, item, d->options, false, &d->cache, &reader, &err);
     if (ok) {
         noteworthy(d->notes, d->program, d->options, item, reader);
     }

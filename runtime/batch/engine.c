@@ -359,8 +359,7 @@ static bool job_open(Engine *e, Job *job, Err *err)
         JournalImage image = batch_item_files(e->program, job->item);
         job->begun = journal_begin(s->journal, &image);
     }
-    TRY(reader_open(e->program, job->item, s->options->params, looks_at_all(e), s->options->time_as_z, &e->cache,
-                    &job->reader, err));
+    TRY(reader_open(e->program, job->item, s->options, looks_at_all(e), &e->cache, &job->reader, err));
     noteworthy(s->notes, e->program, s->options, job->item, job->reader);
     TRY(choose_stream(e, job, err));
     SinkSource source = {.item = job->item,

@@ -200,14 +200,17 @@ void reader_use_crew(Reader *reader, Crew *crew)
 
 /* ---- opening --------------------------------------------------------------------------- */
 
-static bool open_input(Reader *reader, int i, bool time_as_z, Err *err)
+static bool open_input(Reader *reader, int i, const Options *options, Err *err)
 {
     ReaderInput *in = &reader->inputs[i];
     const char *path = reader->item->inputs[i];
     in->channel = -1;
     TRY(image_open(path, &in->file, err));
-    if (time_as_z) {
+    if (options->time_as_z) {
         image_time_as_z(in->file);
+    }
+    if (i == 0) {
+        image_pixel_size(in->file, options->pixel_um);
     }
     if (!frames_of(&reader->program->inputs[i], image_info(in->file), &in->frames, err)) {
         return i > 0 ? err_prefix(err, "'%s'", path) : false;
@@ -253,7 +256,7 @@ static bool choose_channels(Reader *reader, const double *params, bool all_chann
     return ok;
 }
 
-bool reader_open(const Program *program, const BatchItem *item, const double *params, bool all_channels, bool time_as_z,
+bool reader_open(const Program *program, const BatchItem *item, const Options *options, bool all_channels,
                  VolumeCache *cache, Reader **out, Err *err)
 {
     Reader *reader = calloc(1, sizeof *reader);
@@ -267,9 +270,9 @@ bool reader_open(const Program *program, const BatchItem *item, const double *pa
     bool ok = (reader->inputs != NULL && reader->like != NULL) ||
               err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     for (int i = 0; ok && i < program->n_inputs; i++) {
-        ok = open_input(reader, i, time_as_z, err);
+        ok = open_input(reader, i, options, err);
     }
-    if (!ok || !choose_channels(reader, params, all_channels, err)) {
+    if (!ok || !choose_channels(reader, options->params, all_channels, err)) {
         reader_close(reader);
         return false;
     }

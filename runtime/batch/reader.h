@@ -42,8 +42,8 @@ void volume_cache_free(VolumeCache *cache);
 typedef struct Reader Reader;
 
 /* Opens the files and finds their frames.  `all_channels`: also those that the pipeline does not
- * look at.  `time_as_z`: see image.h.  Everything given is borrowed. */
-bool reader_open(const Program *program, const BatchItem *item, const double *params, bool all_channels, bool time_as_z,
+ * look at.  Of the options these count: params, time_as_z, pixel_um.  Everything given is borrowed. */
+bool reader_open(const Program *program, const BatchItem *item, const Options *options, bool all_channels,
                  VolumeCache *cache, Reader **out, Err *err);
 void reader_close(Reader *reader); /* NULL is allowed */
 

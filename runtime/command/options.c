@@ -4,6 +4,7 @@
  */
 #include "options.h"
 
+#include "../files/image_meta.h"
 #include "../host/decimal.h"
 
 #include <ctype.h>
@@ -124,6 +125,36 @@ bool options_parse_size(const char *text, uint64_t *bytes)
     return false;
 }
 
+/* One length with its unit, up to a comma or the end. */
+static bool parse_length(const char **at, double *um)
+{
+    char unit[24], *end;
+    double number = strtod(*at, &end);
+    size_t n = strcspn(end, ",");
+    bool fine = end != *at && n > 0 && n < sizeof unit;
+    snprintf(unit, sizeof unit, "%.*s", fine ? (int)n : 0, end);
+    *um = fine ? number * meta_unit_um(unit) : 0;
+    *at = end + n;
+    return *um > 0 && isfinite(*um);
+}
+
+bool options_parse_lengths(const char *text, double um[3])
+{
+    double each[3] = {0, 0, 0};
+    int n = 0;
+    bool more = true;
+    for (; more && n < 3; n++) {
+        if (!parse_length(&text, &each[n])) {
+            return false;
+        }
+        more = *text == ',';
+        text += more;
+    }
+    each[1] = n == 1 ? each[0] : each[1];
+    memcpy(um, each, sizeof each);
+    return !more;
+}
+
 /* ---- the nearest name ------------------------------------------------------------------ */
 
 enum { NAME_MAX_LENGTH = 40 };
@@ -211,6 +242,13 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
     case OPTION_COUNT:
         return parse_count(text, (int *)at) ||
                err_set(err, CODE_USAGE, "--%s takes a whole number from 1 on, not '%s'", row->name, text);
+    case OPTION_LENGTHS:
+        return options_parse_lengths(text, (double *)at) ||
+               err_set(
+                   err, CODE_USAGE,
+                   "--%s takes a length with its unit, 1.3um, or one for each axis, 0.65um,0.65um,2um for x, y and z, not "
+                   "'%s'",
+                   row->name, text);
     case OPTION_SHARD:
         return parse_shard(text, out) ||
                err_set(err, CODE_USAGE, "--shard takes i/n with i from 1 to n, such as 1/4, not '%s'", text);

@@ -18,10 +18,11 @@ typedef struct Options {
     char command[300];  /* how messages name the program: "blobs", "pipec run blobs.pipe" */
     const char *output; /* -o: folder or template; NULL: the current folder */
     const char *device;
-    uint64_t memory;   /* bytes; 0: what the device has */
-    uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
-    int jobs;          /* 0: chosen by the machine */
-    int shard, shards; /* shard 1 .. shards */
+    uint64_t memory;    /* bytes; 0: what the device has */
+    uint64_t host;      /* bytes of pixels on the host; 0: a quarter of its memory */
+    int jobs;           /* 0: chosen by the machine */
+    int shard, shards;  /* shard 1 .. shards */
+    double pixel_um[3]; /* x, y, z; 0: as the file says */
     bool stack, time_as_z, resume, dry_run, quiet, check, profile, help, version, describe, json;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;
@@ -41,6 +42,7 @@ typedef enum OptionKind {
     OPTION_TEXT,     /* const char * */
     OPTION_SIZE,     /* uint64_t */
     OPTION_COUNT,    /* int, at least 1 */
+    OPTION_LENGTHS,  /* double[3] */
     OPTION_SHARD,    /* shard and shards */
     OPTION_PROFILE,  /* profile and trace */
     OPTION_DESCRIBE, /* describe and json */
@@ -66,6 +68,8 @@ void options_input_name(const Program *program, int input, char *to, size_t size
 void options_range_text(const ProgParam *param, char *to, size_t size);
 /* "sigma=3 kappa=2": every parameter with its value; owned by the caller (free); NULL: memory. */
 char *options_params_text(const Program *program, const double *params);
+/* "1.3um" along x and y, "0.65um,0.65um,2um" along x, y and z: micrometres; an axis that is not named keeps 0. */
+bool options_parse_lengths(const char *text, double um[3]);
 /* "2GiB", "512 MiB", "1.5G", "1000000": bytes. */
 bool options_parse_size(const char *text, uint64_t *bytes);
 

@@ -225,6 +225,18 @@ void image_time_as_z(ImageFile *file)
     file->info.size[2] = file->info.size_um[2] = 0; /* time is no length */
 }
 
+void image_pixel_size(ImageFile *file, const double um[3])
+{
+    ImageInfo *info = &file->info;
+    for (int axis = 0; axis < 3; axis++) {
+        info->size_um[axis] = um[axis] > 0 ? um[axis] : info->size_um[axis];
+    }
+    if (um[0] > 0 || um[1] > 0 || um[2] > 0) {
+        memcpy(info->size, info->size_um, sizeof info->size);
+        strcpy(info->unit, "um");
+    }
+}
+
 static bool inside(const ImageInfo *info, const ImageRows *at)
 {
     return at->t >= 0 && at->t < info->t && at->c >= 0 && at->c < info->c && at->z >= 0 && at->z < info->z &&

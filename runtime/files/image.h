@@ -72,6 +72,8 @@ const ImageInfo *image_info(const ImageFile *file);
 /* From now on time points are planes and planes time points; files that are written like this one
  * have them exchanged back. */
 void image_time_as_z(ImageFile *file);
+/* From now on pixels have these sizes along x, y, z in micrometres; 0: what the file says. */
+void image_pixel_size(ImageFile *file, const double um[3]);
 /*
  * Rows [row, row + rows) of plane z, channel c, frame t, into `to`, rows `pitch` bytes apart.
  * Strips and tiles are decoded once for consecutive calls (the last ones are cached).

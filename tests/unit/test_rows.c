@@ -101,7 +101,7 @@ static void rows_come_in_any_order(void **state)
         Err err = {0};
         write_input(path, rgb);
         must(volume_cache_init(&cache, 1, NULL, &err), &err);
-        must(reader_open(&program, &item, NULL, false, false, &cache, &reader, &err), &err);
+        must(reader_open(&program, &item, &(Options){.params = NULL}, false, &cache, &reader, &err), &err);
         must(read_ahead_start(&program, reader, 0, BYTES[k % 3], crew, &ahead, &err), &err);
         ask_for_all(ahead, rgb ? 1 : D);
         read_ahead_stop(ahead);
@@ -125,7 +125,7 @@ static void a_damaged_file_fails_where_it_is_damaged(void **state)
     Err err = {0};
     write_input(path, false);
     must(volume_cache_init(&cache, 1, NULL, &err), &err);
-    must(reader_open(&program, &item, NULL, false, false, &cache, &reader, &err), &err);
+    must(reader_open(&program, &item, &(Options){.params = NULL}, false, &cache, &reader, &err), &err);
     assert_int_equal(truncate(path, 16 + W * H), 0);
     must(read_ahead_start(&program, reader, 0, 1, NULL, &ahead, &err), &err);
     assert_false(read_ahead_rows(ahead, 0, 0, D - 1, H - 1, 1, row, sizeof row, &err));
