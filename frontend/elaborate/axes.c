@@ -116,6 +116,11 @@ static void move_arguments(const Elab *el, Call *call, const char *const names[3
     }
 }
 
+bool el_names_axis(const OpParam *p, Val v)
+{
+    return (p->types & OP_AXIS) != 0 && v.text != NULL && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL;
+}
+
 void el_settle_axes(Elab *el, Call *call)
 {
     static const char *const PLACES[] = {"x", "y", "z"}, *const SIZES[] = {"width", "height", "depth"};
@@ -124,7 +129,7 @@ void el_settle_axes(Elab *el, Call *call)
         return;
     }
     for (int i = 1; i < call->op->n_params; i++) {
-        if (call->op->param[i].types == OP_AXIS) {
+        if (el_names_axis(&call->op->param[i], call->arg[i])) {
             call->arg[i] = el_word(PLACES[el_axis(el, v, call->arg[i].text[0] - 'x')]);
         }
     }

@@ -612,6 +612,30 @@ Val el_literal_kernel(Elab *el, Call *call)
     return el_image(el, acc, v.grid);
 }
 
+/* Of the seven images that it may have, one is needed. */
+Val el_merge(Elab *el, Call *call)
+{
+    bool any = false;
+    for (int i = 0; i < call->op->n_params; i++) {
+        any = any || call->arg[i].kind == VAL_IMAGE;
+    }
+    if (!any) {
+        Diag *d = el_error(el, MISSING_ARGUMENT, call->word, "merge", "red");
+        diag_help(el->diags, d,
+                  "merge(actin, tubulin, dna) is red, green and blue; merge(green = actin, magenta = dna)");
+        return el_err();
+    }
+    return el_from_prelude(el, "merge", call->arg, call->at, call->op->n_params, call->span);
+}
+
+/* Bytes in channels are made for the eye. */
+Val el_is_picture(Elab *el, Call *call)
+{
+    const Val v = call->arg[0];
+    bool bytes = el_has(el, v, IR_AX_C) && ir_pixels(el->g, v.expr).elem == ELEM_U8;
+    return el_host(ir_const_typed(el->g, bytes, ELEM_BOOL));
+}
+
 /* A kernel is a list of rows, or a function of the offsets. */
 Val el_is_list(Elab *el, Call *call)
 {

@@ -41,6 +41,9 @@ static unsigned types_of(const Elab *el, Val v)
     if (word && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL) {
         return OP_AXIS | OP_WORD;
     }
+    if (word && strcmp(v.text, "c") == 0) {
+        return OP_CHANNEL | OP_WORD;
+    }
     return TYPES[v.kind];
 }
 
@@ -219,14 +222,23 @@ static bool settle_footprint(Elab *el, const Call *call, const OpParam *p, Val *
     return true;
 }
 
-static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+/* Is a word one of those that a parameter takes? */
+static bool is_choice(const OpParam *p, const char *word)
 {
-    size_t n = strlen(v.text);
+    size_t n = strlen(word);
     for (const char *c = p->choices; c != NULL; c = strchr(c, '|')) {
         c += *c == '|';
-        if (strncmp(c, v.text, n) == 0 && (c[n] == '|' || c[n] == '\0')) {
+        if (strncmp(c, word, n) == 0 && (c[n] == '|' || c[n] == '\0')) {
             return true;
         }
+    }
+    return false;
+}
+
+static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
+{
+    if (is_choice(p, v.text)) {
+        return true;
     }
     Diag *d = el_error(el, UNKNOWN_CHOICE, at, v.text, p->name, call->op->name);
     diag_help(el->diags, d, "it is one of %s", p->choices);
@@ -314,7 +326,7 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
         el_wrong_kind(el, call, p, *v, at);
         return false;
     }
-    if (p->choices != NULL) {
+    if (p->choices != NULL && (have & OP_WORD) != 0) {
         return check_choice(el, call, p, *v, at);
     }
     if (v->kind != VAL_NUMBER || el_is_truth(el, *v)) {
@@ -348,12 +360,13 @@ static bool is_property(const AstExpr *e)
 }
 
 /* A bare word is taken as one where the parameter wants words and no image has that name; where it takes nothing but
- * words, as `sort` of `measure`, whatever has that name, unless it stands for a word itself. */
+ * words, as `sort` of `measure`, or that word and no image, whatever has that name, unless it stands for a word itself. */
 static Val argument(Elab *el, const OpParam *p, const AstExpr *e)
 {
     if (e->kind == AST_NAME && (p->types & (OP_WORD | OP_AXIS)) != 0) {
         const Binding *b = el_find(el->scope, e->name);
-        bool only = (p->types & ~(unsigned)(OP_WORD | OP_AXIS)) == 0;
+        bool wanted = b != NULL && b->val.kind == VAL_IMAGE && is_choice(p, e->name);
+        bool only = wanted || (p->types & ~(unsigned)(OP_WORD | OP_AXIS | OP_CHANNEL)) == 0;
         bool taken = b != NULL && (b->val.kind == VAL_WORD || (b->val.kind == VAL_IMAGE && !only));
         if (!taken && (only || is_property(e) || b == NULL)) {
             return el_word(e->name);

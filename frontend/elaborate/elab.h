@@ -253,6 +253,8 @@ int el_axis(const Elab *el, Val v, int axis);
 /* False after a complaint: an image or selection lacks an axis. */
 bool el_need_axis(Elab *el, Val v, int axis, Span span);
 bool el_no_axis(Elab *el, Val v, int axis, Span span); /* false always */
+/* Is this argument x, y or z, an axis that may lie elsewhere? */
+bool el_names_axis(const OpParam *p, Val v);
 /* Arguments that name axes become those of the axes as they lie. */
 void el_settle_axes(Elab *el, Call *call);
 /* The grid of images on two grids, with the axes of both. */
@@ -371,6 +373,8 @@ struct Call {
 Val el_call(Elab *el, const AstExpr *e);
 /* Complains about an argument of another kind than a parameter takes. */
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at);
+/* Says how images of a list become one; false: it is none. */
+bool el_help_for_images(Elab *el, Diag *d, Val v);
 /* The operator that does in a window what this one does with the whole image; NULL for none. */
 const Op *el_filter_of(const Elab *el, const Op *op);
 /* median(image, 3), as other libraries call their filters. */

@@ -487,6 +487,9 @@ static void refuse_output(Elab *el, const AstStmt *s, Val v)
 {
     Span at = s->a != NULL ? s->a->span : s->name_span;
     Diag *d = el_error(el, OUTPUT_KIND, at, el_describe(el, v));
+    if (el_help_for_images(el, d, v)) {
+        return;
+    }
     if (v.kind == VAL_SELECTION) {
         diag_help(el->diags, d, "write its mask, or what was measured in it: mean(...)");
     } else if (v.kind == VAL_VECTOR) {

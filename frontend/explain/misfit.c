@@ -277,7 +277,7 @@ static void help_for_flat(Elab *el, Diag *d, const Call *call)
 static bool has_that_axis(Elab *el, const Call *call, const OpParam *p, int i)
 {
     const Val image = call->arg[0], v = call->arg[i];
-    if (p->types == OP_AXIS) {
+    if (el_names_axis(p, v)) {
         return el_need_axis(el, image, v.text[0] - 'x', call->at[i]);
     }
     if (v.kind == VAL_LIST && strcmp(call->op->name, "affine") == 0) {
@@ -343,18 +343,24 @@ bool el_check_axes(Elab *el, const Call *call)
 
 bool el_check_channels(Elab *el, const Call *call)
 {
-    static const char *const PAINTERS[] = {"colormap", "colours", "label2rgb"};
-    bool paints = false;
-    for (size_t i = 0; i < sizeof PAINTERS / sizeof *PAINTERS; i++) {
-        paints = paints || strcmp(PAINTERS[i], call->op->name) == 0;
+    static const struct {
+        const char *name;
+        int images;
+    } PAINTERS[] = {{"colormap", 1}, {"colours", 1}, {"label2rgb", 1}, {"outline", 1}, {"merge", 7}};
+    int images = 0, i = 0;
+    for (size_t k = 0; k < sizeof PAINTERS / sizeof *PAINTERS; k++) {
+        images += strcmp(PAINTERS[k].name, call->op->name) == 0 ? PAINTERS[k].images : 0;
     }
-    const Val v = call->arg[0];
-    if (!paints || !el_has(el, v, IR_AX_C)) {
+    while (i < images && (call->arg[i].kind != VAL_IMAGE || !el_has(el, call->arg[i], IR_AX_C))) {
+        i++;
+    }
+    if (i == images) {
         return true;
     }
-    Diag *d = el_error(el, IN_CHANNELS, call->at[0], call->op->name, el_describe(el, v));
+    const Val v = call->arg[i];
+    Diag *d = el_error(el, IN_CHANNELS, call->at[i], call->op->name, el_describe(el, v));
     if (v.image == IR_K_IMAGE) {
-        const char *image = el_words(el, call->at[0]);
+        const char *image = el_words(el, call->at[i]);
         diag_help(el->diags, d, strchr(image, ' ') != NULL ? "one of them is (%s)[c = 0]" : "one of them is %s[c = 0]",
                   image);
     } else {

@@ -58,7 +58,7 @@ static bool goes_along_z(const Call *call)
     bool along = false;
     for (int i = 0; i < call->op->n_params; i++) {
         const Val *v = &call->arg[i];
-        along = along || (call->op->param[i].types == OP_AXIS && v->text != NULL && strcmp(v->text, "z") == 0);
+        along = along || (el_names_axis(&call->op->param[i], *v) && strcmp(v->text, "z") == 0);
     }
     return along;
 }

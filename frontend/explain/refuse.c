@@ -64,6 +64,17 @@ static void help_for_number(Elab *el, Diag *d, Val v)
     }
 }
 
+bool el_help_for_images(Elab *el, Diag *d, Val v)
+{
+    bool images = v.kind == VAL_LIST && v.n > 0 && v.items[0].val.kind == VAL_IMAGE;
+    if (images) {
+        diag_help(
+            el->diags, d,
+            "images in colours are a picture: merge(red, green, blue); images become channels with concatenate(a, b, axis = c)");
+    }
+    return images;
+}
+
 const Op *el_filter_of(const Elab *el, const Op *op)
 {
     bool whole = op->n_params > 0 && (op->param[0].types & OP_SELECTION) != 0;
@@ -109,6 +120,9 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     str_init(&takes, el->arena);
     ops_types_phrase(p, &takes);
     Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name, el_describe(el, v));
+    if ((p->types & (OP_IMAGE | OP_MASK)) != 0 && el_help_for_images(el, d, v)) {
+        return d;
+    }
     if (v.kind == VAL_NUMBER && decimal_comma(el, at) != NULL) {
         diag_help(el->diags, d, "decimals are written with a point: `%s`", decimal_comma(el, at));
     } else if (v.kind == VAL_VECTOR && (p->types & (OP_IMAGE | OP_MASK)) != 0) {

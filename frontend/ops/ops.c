@@ -87,6 +87,7 @@ static const struct {
     {"area", "an area"},
     {"length", "a length"},
     {"column", "a column with a name"},
+    {"channel", "the axis c"},
 };
 
 const char *ops_type_name(unsigned type)
@@ -101,17 +102,17 @@ const char *ops_type_name(unsigned type)
 
 void ops_types_phrase(const OpParam *param, Str *out)
 {
-    unsigned left = param->types;
+    const unsigned types = param->choices != NULL ? param->types & ~(unsigned)OP_WORD : param->types;
+    unsigned left = types;
     if (param->choices != NULL) {
-        str_addf(out, "one of %s", param->choices);
-        return;
+        str_addf(out, "one of %s%s", param->choices, left != 0 ? " or " : "");
     }
     for (int i = 0; i < OP_TYPES; i++) {
         if ((left & 1u << i) == 0) {
             continue;
         }
         left &= ~(1u << i);
-        bool first = (param->types & ((1u << i) - 1)) == 0;
+        bool first = (types & ((1u << i) - 1)) == 0;
         str_addf(out, "%s%s", first ? "" : left != 0 ? ", " : " or ", TYPES[i].phrase);
     }
 }
@@ -170,15 +171,16 @@ static void read_types(Arena *arena, OpParam *param, const char **p)
 {
     const char *begin = *p;
     size_t word = strcspn(begin, " ,=");
-    if (memchr(begin, '|', word) != NULL) {
+    bool choices = memchr(begin, '|', word) != NULL;
+    if (choices) {
         param->types = OP_WORD;
-        param->types_text = param->choices = arena_strndup(arena, begin, word);
+        param->choices = arena_strndup(arena, begin, word);
         *p = skip_blanks(begin + word);
-        return;
     }
-    do {
+    while (!choices || takes(p, "or ")) {
         param->types |= read_type(p);
-    } while (takes(p, "or "));
+        choices = true;
+    }
     const char *end = *p;
     while (end > begin && end[-1] == ' ') {
         end--;

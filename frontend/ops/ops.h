@@ -4,7 +4,7 @@
  *
  * A signature is text: "v: image, sigma: number or per-axis in 0 .. inf, border: border = nearest".
  * Each parameter has a name, the kinds that it takes, an optional range and an optional default
- * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same".  A parameter written
+ * (`none`: may be left out).  Words separated by | are choices: "mode: same|full = same", "colour: red|blue or list = red".  A parameter written
  * "...name: kinds" takes any number of values; parameters after it can only be given by name.
  */
 #ifndef FRONTEND_OPS_H
@@ -38,7 +38,8 @@ typedef enum OpType {
     OP_LENGTH = 262144, /* length: a number that keeps its unit */
     OP_COLUMN =
         524288, /* column: of a "..." parameter, name = what a table has for each label: an image, a mask or a vector */
-    OP_TYPES = 20
+    OP_CHANNEL = 1048576, /* channel: the axis c */
+    OP_TYPES = 21
 } OpType;
 
 typedef struct OpParam {

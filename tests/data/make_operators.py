@@ -333,6 +333,55 @@ palette = np.array([[255, 0, 0], [0, 0, 255], [255, 255, 0], [255, 0, 255], [0, 
 picture = np.where((small > 0)[..., None], palette[(small - 1) % 10], 0)
 assert np.abs(color.label2rgb(small, bg_label=0) * 255 - picture).max() < 1
 case('label2rgb', flat, B + 'output a = label2rgb(labels)', np.moveaxis(picture, -1, 0), 0)
+
+
+def lit(v):
+    low, high = np.percentile(v, [1, 99.8])
+    return 255 * np.clip((v - low) / (high - low), 0, 1)
+
+
+def rim(v, r):
+    """Pixels of an object with another label, or none, within a disk."""
+    under = dict(footprint=morphology.disk(r), mode='nearest')
+    return (v > 0) & (ndi.maximum_filter(v, **under) != ndi.minimum_filter(v, **under))
+
+
+def numbered(picture, v):
+    """Numbers of 5 pixels at the centroids, each pixel that of the nearest one, with a seam of a pixel."""
+    font = ['111101101101111', '010110010010111', '111001111100111', '111001111001111', '101101111001001',
+            '111100111001111', '111100111101111', '111001001001001', '111101111101111', '111101111001111']
+    at = np.array(ndi.center_of_mass(v > 0, v, range(1, v.max() + 1)))
+    seeds = np.zeros(v.shape, int)
+    seeds[tuple(np.floor(at).astype(int).T)] = range(1, v.max() + 1)
+    near = seeds[tuple(ndi.distance_transform_edt(seeds == 0, return_distances=False, return_indices=True))]
+    text = np.zeros(v.shape, bool)
+    for k, (y, x) in enumerate(at, 1):
+        wide = 4 * len(str(k)) - 1
+        y, x = [int(np.clip(c - n / 2, 1, max(size - 1 - n, 1))) for c, n, size in zip((y, x), (5, wide), v.shape)]
+        for i, digit in enumerate(str(k)):
+            cells = np.array(list(font[int(digit)])).reshape(5, 3) == '1'
+            part = np.s_[y:y + 5, x + 4 * i:x + 4 * i + 3]
+            text[part] |= cells & (near[part] == k)
+    seam = ndi.binary_dilation(text, np.ones((3, 3)))
+    return np.where(text[..., None], 255, np.where(seam[..., None], 0, picture))
+
+
+BYTES = 4e-3  # of 1: rounded to the byte beside
+grey = lit(F)[..., None]
+parts = ndi.label(F > 60, eight)[0]
+P = 'parts = label(image > 60)\n'
+painted = np.where((parts > 0)[..., None], palette[(parts - 1) % 10], 0)
+case('label2rgb_over', flat, P + 'output a = f32(label2rgb(parts, image / 7, 0.4)) / 255',
+     np.moveaxis(0.4 * painted + 0.6 * grey, -1, 0) / 255, BYTES)
+case('outline', flat, P + 'output a = f32(outline(parts, image, [10, 200, 30], 2, numbers = 5)) / 255',
+     np.moveaxis(numbered(np.where(rim(parts, 2)[..., None], [10, 200, 30], grey), parts), -1, 0) / 255, BYTES)
+case('outline_of_colours', flat, P + 'output a = f32(outline(parts, outline(parts, i32(image) - 90, labels, 2), black)) / 255',
+     np.moveaxis(np.where(rim(parts, 1)[..., None], 0, np.where(rim(parts, 2)[..., None], painted, grey)), -1, 0) / 255, BYTES)
+case('merge', flat, M + 'output a = f32(merge(image, sqrt(image), grey = image > 100, yellow = mask and image < 80, magenta = -image)) / 255',
+     np.clip([lit(F) + 255 * (F > 100) + 255 * (mask2 & (F < 80)) + lit(-F), lit(np.sqrt(F)) + 255 * (F > 100) + 255 * (mask2 & (F < 80)),
+              255 * (F > 100) + lit(-F)], 0, 255) / 255, BYTES)
+case('concatenate_channels', flat, 'both = concatenate(image, image / 2, c)\noutput a = concatenate(both, both[c = 1] - 1, axis = c)',
+     [F, F / 2, F / 2 - 1], 0)
 case('colormap', flat, 'output a = colormap(image, yellow, 0, 255)', np.array([F, F, 0 * F]), 0)
 put = F.copy()
 put[2:, 3:] = F[:-2, :-3] / 2

@@ -987,10 +987,10 @@ for i in FLAT:
         mixed = f(0.4) * paint + f(0.6) * i.array[..., None].astype(f) * f(255 / white)
         want = color.label2rgb(labels, i.array, bg_label=0, alpha=0.4)
         assert np.allclose(mixed, want * 255, 1e-3, 0.2)  # the palette in bytes
-        case('label2rgb', i, L + 'output a = label2rgb(labels, image, 0.4)',
+        case('label2rgb', i, L + 'output a = label2rgb(labels, image, 0.4, contrast = type)',
              np.moveaxis(np.clip(np.rint(mixed), 0, 255), -1, 0), 0)
         means = color.label2rgb(labels, i.float, bg_label=0, kind='avg')[..., 0] * (255 / white)
-        case('label2rgb', i, L + 'output a = label2rgb(labels, image, kind = avg)',
+        case('label2rgb', i, L + 'output a = label2rgb(labels, image, kind = avg, contrast = type)',
              np.repeat(np.clip(np.floor(means.astype(f)), 0, 255)[None], 3, 0), 1)
         if i.kind == 'u8' and i.pattern == 'plain':
             image = np.rint(color.label2rgb(labels, bg_label=0) * 255).astype(np.uint8)
@@ -1223,7 +1223,7 @@ for i in [i for i in SPECIAL if i.ndim == 2]:
     case('rgb2hed', i, C + 'output a = rgb2hed(rgb)', np.moveaxis(color.rgb2hed(picture / 255), -1, 0), 1e-4)
     labels = measure.label(v > 7)
     L = 'labels = label(image > 7)\n'
-    for kind, how in (('overlay', 'labels, image * 8, 0.4'), ('avg', 'labels, image * 8, kind = avg')):
+    for kind, how in (('overlay', 'labels, image * 8, 0.4, contrast = type'), ('avg', 'labels, image * 8, kind = avg, contrast = type')):
         mixed = color.label2rgb(labels, v * 8 / 255, bg_label=0, alpha=0.4, kind=kind) * 255
         case('label2rgb', i, L + f'output a = f32(label2rgb({how})) / 255',
              np.moveaxis(np.nan_to_num(np.clip(mixed, 0, 255)), -1, 0) / 255, 4e-3)

@@ -189,6 +189,13 @@ static void axis(Draw *d, Str *out, const OpParam *param)
     str_addf(out, "%c", "xyz"[draw_below(d, 3)]);
 }
 
+static void channel(Draw *d, Str *out, const OpParam *param)
+{
+    (void)d;
+    (void)param;
+    str_add(out, "c");
+}
+
 static void record(Draw *d, Str *out, const OpParam *param)
 {
     (void)d;
@@ -204,8 +211,8 @@ static void area(Draw *d, Str *out, const OpParam *param)
 
 /* By the bits of OpType. */
 static const Argument ARGUMENTS[OP_TYPES] = {
-    image,     mask, labels,   draw_number, draw_number, value, truth,  per_axis, border,      footprint,
-    selection, list, function, vector,      word,        axis,  record, area,     draw_number, column,
+    image, mask,     labels, draw_number, draw_number, value,  truth, per_axis,    border, footprint, selection,
+    list,  function, vector, word,        axis,        record, area,  draw_number, column, channel,
 };
 
 /* What a number means, it seldom means by chance. */
