@@ -5,15 +5,13 @@
  * reference, and for --device reference, which needs no device at all.  And where parameters are not
  * their defaults it compiles once more: how far a blur reaches decides what its kernels are.
  */
-#include "driver.h"
-#include "reference.h"
+#include "run.h"
 
 #include "../runtime/host/status.h"
 
 #include <string.h>
 
-/* The pipeline may stand behind options; it is moved to the front. */
-static bool find_pipeline(int argc, char **argv)
+bool run_take_pipeline(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
         if (is_pipeline(argv[i])) {
@@ -26,8 +24,7 @@ static bool find_pipeline(int argc, char **argv)
     return argc > 1 && argv[1][0] != '-';
 }
 
-/* False where the run will need no device; else what --device says, NULL without it. */
-static bool will_use_device(int argc, char **argv, const char **choice)
+bool run_takes_device(int argc, char **argv, const char **choice)
 {
     static const char *const WITHOUT[] = {"--help", "-h", "--version", "--describe", "--dry-run"};
     static const char option[] = "--device";
@@ -57,12 +54,6 @@ static bool is_quiet(int argc, char **argv)
     return quiet;
 }
 
-typedef struct Run {
-    Reference reference; /* what the context of the hooks points to */
-    const Compilation *c;
-    Compilation planned; /* for other parameters than the defaults */
-} Run;
-
 static const Program *planned(void *context, const double *params)
 {
     Run *run = context;
@@ -81,17 +72,22 @@ static const Program *planned(void *context, const double *params)
     return run->reference.program;
 }
 
+RtHooks run_hooks(Run *run)
+{
+    return (RtHooks){.reference = reference_run, .check = reference_check, .planned = planned, .context = run};
+}
+
 int cmd_run(int argc, char **argv)
 {
     CompileOptions options;
     if (!take_compile_options(&argc, argv, &options)) {
         return CODE_USAGE;
     }
-    if (!find_pipeline(argc, argv)) {
+    if (!run_take_pipeline(argc, argv)) {
         return usage_error("which pipeline? pipec run FILE.pipe IMAGE...");
     }
     const char *choice;
-    bool runs = will_use_device(argc, argv, &choice);
+    bool runs = run_takes_device(argc, argv, &choice);
     rt_status(!runs || is_quiet(argc, argv));
     status_say(STATUS_REST, "compiling the pipeline");
     if (!options.planned_for && runs) {
@@ -101,7 +97,7 @@ int cmd_run(int argc, char **argv)
     int code = CODE_USAGE;
     if (compile(&c, argv[1], &options, STAGE_PROGRAM)) {
         Run run = {.reference = {c.lowered, c.program}, .c = &c};
-        RtHooks hooks = {.reference = reference_run, .check = reference_check, .planned = planned, .context = &run};
+        RtHooks hooks = run_hooks(&run);
         code = rt_main_with(c.program, argc - 1, argv + 1, &hooks);
         compile_free(&run.planned);
     }

@@ -19,6 +19,8 @@ static const struct Command {
     {"check", "check FILE.pipe [--json]", "show the mistakes in a pipeline", cmd_check},
     {"run", "run FILE.pipe IMAGE|FOLDER... [-o FOLDER] [--PARAMETER VALUE]... [OPTION]...",
      "run a pipeline; `pipec help run` lists the options, `pipec run FILE.pipe --help` also the parameters", cmd_run},
+    {"try", "try FILE.pipe IMAGE... [-o FOLDER] [--PARAMETER VALUE]... [OPTION]...",
+     "run, and run again when the pipeline, an image or a value changes: type NAME=VALUE; q ends", cmd_try},
     {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
      "make an executable, or a C library; --for includes kernels compiled for a device and images of a shape",
      cmd_build},

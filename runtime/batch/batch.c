@@ -353,6 +353,19 @@ static int report(const Batch *b, const Err *err)
     return done == b->list.n ? CODE_OK : code_of_failures(b);
 }
 
+/* One that was lost is of no use to the next run. */
+static void close_device(const Batch *b)
+{
+    const bool keep = b->hooks != NULL && b->hooks->device != NULL;
+    const bool lost = b->dev != NULL && dev_lost(b->dev);
+    if (keep) {
+        *b->hooks->device = lost ? NULL : b->dev;
+    }
+    if (!keep || lost) {
+        dev_close(b->dev);
+    }
+}
+
 static void batch_free(Batch *b)
 {
     for (int i = 0; b->fates != NULL && i < b->list.n; i++) {
@@ -364,7 +377,7 @@ static void batch_free(Batch *b)
     journal_close(b->journal);
     folder_unlock(b->lock);
     profile_free(b->profile);
-    dev_close(b->dev);
+    close_device(b);
     batch_list_free(&b->list);
 }
 
@@ -372,6 +385,7 @@ int batch_run(const Program *program, const Options *options, const RtHooks *hoo
 {
     Err err = {0};
     Batch b = {.program = program, .options = options, .hooks = hooks};
+    b.dev = hooks != NULL && hooks->device != NULL ? *hooks->device : NULL;
     status_say(STATUS_REST, "listing images");
     bool ok = batch_list(program, options, &b.list, &err) && prepare(&b, &err) && work(&b, &err);
     if (ok && !signals_interrupted()) {

@@ -539,19 +539,33 @@ static RtFrame what_went_in(const Engine *e, const Frame *frame)
                      .params = e->setup->options->params};
 }
 
+static void add_results(RtFrame *view, const Results *r)
+{
+    view->grids = r->grids;
+    view->elems = r->elems;
+    view->values = r->values;
+    view->tables = r->tables;
+}
+
 static bool check(const Engine *e, const Frame *frame, Err *err)
 {
-    const Results *r = frame->results;
     if (!e->setup->options->check) {
         return true;
     }
     RtFrame view = what_went_in(e, frame);
-    view.grids = r->grids;
-    view.elems = r->elems;
-    view.images = (const void *const *)r->images;
-    view.values = r->values;
-    view.tables = r->tables;
+    add_results(&view, frame->results);
+    view.images = (const void *const *)frame->results->images;
     return e->setup->hooks->check(e->setup->hooks->context, &view, err);
+}
+
+static void let_see(const Engine *e, const Frame *frame)
+{
+    const RtHooks *hooks = e->setup->hooks;
+    if (hooks != NULL && hooks->seen != NULL) {
+        RtFrame view = {.image = frame->job->item->name, .number = frame->number, .params = e->setup->options->params};
+        add_results(&view, frame->results);
+        hooks->seen(hooks->context, &view);
+    }
 }
 
 /* Without a device: the compiler's evaluator computes the frame. */
@@ -714,6 +728,7 @@ static void run_device(Engine *e)
         Err err = {0};
         host_pool_pin(e->pool);
         if (wanted && run_frame(e, frame, &err)) {
+            let_see(e, frame);
             hand_to_writers(e, frame);
             continue;
         }

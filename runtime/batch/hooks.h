@@ -1,5 +1,6 @@
 /*
- * hooks: what only the compiler can add to a run: the evaluator, and plans for other parameters.
+ * hooks: what only the compiler can add to a run: the evaluator, and plans for other parameters; and what a process
+ * wants that runs again and again.
  */
 #ifndef RUNTIME_BATCH_HOOKS_H
 #define RUNTIME_BATCH_HOOKS_H
@@ -33,6 +34,11 @@ typedef struct RtHooks {
     bool (*reference)(void *context, const RtFrame *frame, struct Results *to, Err *err);
     /* The program as it is best for these parameters, which lives as long as the context; results are the same. */
     const Program *(*planned)(void *context, const double *params);
+    /* Called for each frame that is done, by the device's thread: of what went in only its name, its number and params
+     * are set, of what came out all but the images.  NULL: nobody looks. */
+    void (*seen)(void *context, const RtFrame *frame);
+    /* Where the device stays, open, for the next run with the same options; NULL: each run has its own. */
+    Device **device;
 } RtHooks;
 
 #endif

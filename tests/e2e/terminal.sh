@@ -34,4 +34,45 @@ on_terminal "./m nothing.tif -o out"
 check test "$got" -ne 0
 check grep -q '^[^ ]*m: .*nothing.tif' said.err
 
+# try: again for what is typed, for another pipeline and for another image.
+printf 'input image[y, x]\nparam low = 40 in 1 .. 200 "threshold"\noutput spots = label(image > low)\n' >t.pipe
+printf 'low = 60\nlow=900\nhigh 3\n?\n\nq\nlow=70\n' | "$PIPEC" try t.pipe "$SAMPLES/blobs.tif" -o out --low 50 >said.out 2>said.err
+check test "$?" -eq 0
+shows 'low=50'
+shows 'low=60'
+shows ' objects'
+shows 'low=60  1 .. 200  threshold'
+says "--low is 900, but must be in 1 .. 200"
+says "t has no parameter 'high'"
+check test "$(grep -c objects said.out)" -eq 3
+check test ! -e out/t_low
+
+# wait_for N: until N runs have said what they found.
+wait_for() {
+    for i in $(seq 300); do
+        [ "$(grep -c ' objects' typed.out)" -ge "$1" ] && return 0
+        sleep 0.1
+    done
+    return 1
+}
+cp "$SAMPLES/blobs.tif" t.tif
+mkfifo keys
+"$PIPEC" try t.pipe t.tif -o out <keys >typed.out 2>typed.err &
+job=$!
+exec 3>keys
+check wait_for 1
+sed 's/image > low/imag > low/' t.pipe >new.pipe && mv new.pipe t.pipe
+for i in $(seq 100); do grep -q 'did you mean' typed.err && break || sleep 0.1; done
+check grep -q 'did you mean `image`' typed.err
+sed 's/imag > low/image < low/' t.pipe >new.pipe && mv new.pipe t.pipe
+check wait_for 2
+touch t.tif
+check wait_for 3
+kill -TERM "$job"
+wait "$job"
+check test "$?" -eq 143
+exec 3>&-
+expect 2 'which pipeline' "$PIPEC" try
+expect 2 'runs on a device' "$PIPEC" try t.pipe t.tif --device reference
+
 finish
