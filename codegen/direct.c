@@ -246,6 +246,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
+        cg_begin(&cx, ir_node(k->g, id)->in[0]);
         int named = k->gathers ? begin_gather(&cx, id) : 0;
         const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], id);
         const char *to = cg_param_buffer(k, id, true);
@@ -328,6 +329,7 @@ static void reader_function(CgKernel *k, int number, IrExpr e, Str *out)
     cg_context(&cx, k, &body, &prologue, cg_read_memory);
     cx.indent = cx.prologue_indent = 1;
     cg_count_uses(&cx, e);
+    cg_begin(&cx, e);
     IrRank rank = ir_expr(k->g, e)->rank;
     Elem type = ir_expr(k->g, e)->type;
     if (rank <= IR_HOST) {

@@ -74,7 +74,9 @@ void cg_count_uses(CgContext *cx, IrExpr e)
     if (n.rank <= IR_INDEX) {
         return;
     }
-    const IrExpr child[] = {n.a, n.b, n.c, n.outside, n.nth};
+    const IrExprNode *body = ir_expr(cx->k->g, n.a);
+    bool fused = n.op == IR_X_FOLD && n.fused && body->op == IR_X_MUL; /* its factors are written, not the product */
+    const IrExpr child[] = {fused ? body->a : n.a, n.b, n.c, fused ? body->b : n.outside, n.nth};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         bool place = n.op == IR_X_READAT && i < 3 && child[i] != 0; /* it stands in bounds and in the address */
         IrExpr used = place ? ir_cast(cx->k->g, child[i], ELEM_I32) : child[i];

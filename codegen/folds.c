@@ -1,7 +1,8 @@
 /*
  * folds: loops over indices.  A fold becomes an accumulator and its loops; one that asks for a rank or for what is there most
- * often gathers its elements in registers and sorts them.  What a fold leaves out is a condition, computed where it can
- * be and else a table that the host fills.
+ * often gathers its elements in registers and sorts them.  Folds with the same loops (passes/abreast.c) share them, and
+ * what their elements have in common.  What a fold leaves out is a condition, computed where it can be and else a
+ * table that the host fills.
  */
 #include "kernel.h"
 
@@ -10,6 +11,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { MOST_ABREAST = 8 };
 
 const char *cg_fold_start(const IrExprNode *n)
 {
@@ -245,28 +248,54 @@ static const char *where_text(CgContext *cx, IrExpr where)
     return text != NULL ? text : arena_printf(cx->k->arena, "%s != 0", cg_table_text(cx, where, ELEM_F32, "WHERE"));
 }
 
-/* The combining line of a fold whose outer loop is open already: the loops inside, if the
- * sequence is flat, and the step. */
-void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
+static IrExprNode innermost(const IrGraph *g, IrExpr fold)
 {
-    const IrExprNode n = *ir_expr(cx->k->g, e);
+    const IrExprNode *n = ir_expr(g, fold);
+    while (n->flat) {
+        n = ir_expr(g, n->a);
+    }
+    return *n;
+}
+
+/* Folds that share their loops, and their accumulators. */
+typedef struct Abreast {
+    IrExpr fold[MOST_ABREAST];
+    const char *acc[MOST_ABREAST];
+    int n;
+} Abreast;
+
+/* The combining lines of folds whose outer loop is open already: the loops inside, if the
+ * sequence is flat, and the steps. */
+static void combine(CgContext *cx, const Abreast *of)
+{
+    const IrGraph *g = cx->k->g;
+    const IrExprNode n = *ir_expr(g, of->fold[0]);
     Scope scope = enter(cx);
     int depth = 0;
-    IrExprNode inner = n;
     if (n.flat) {
-        inner = open_loops(cx, n.a, &depth);
+        open_loops(cx, n.a, &depth);
     }
-    if (inner.where != 0) {
-        cg_line(cx, "if (%s) {", where_text(cx, inner.where));
+    const IrExpr where = innermost(g, of->fold[0]).where;
+    if (where != 0) {
+        cg_line(cx, "if (%s) {", where_text(cx, where));
         cx->indent++;
     }
-    cg_line(cx, "%s = %s;", acc, cg_bare(cx->k->arena, step_text(cx, &inner, acc, inner.a)));
-    if (inner.where != 0) {
+    for (int i = 0; i < of->n; i++) {
+        const IrExprNode inner = innermost(g, of->fold[i]);
+        cg_line(cx, "%s = %s;", of->acc[i], cg_bare(cx->k->arena, step_text(cx, &inner, of->acc[i], inner.a)));
+    }
+    if (where != 0) {
         cx->indent--;
         cg_line(cx, "}");
     }
     close_loops(cx, depth);
     leave(cx, scope);
+}
+
+void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
+{
+    const Abreast alone = {.fold = {e}, .acc = {acc}, .n = 1};
+    combine(cx, &alone);
 }
 
 /* Each pixel less the one before it, and then the one in the middle. */
@@ -288,22 +317,52 @@ static void blend_steps(CgContext *cx, IrExpr e, const char *acc)
     close_loops(cx, 1);
 }
 
+void cg_begin(CgContext *cx, IrExpr e)
+{
+    cx->abreast = ir_outer_folds(cx->k->g, cx->k->arena, e);
+}
+
+/* The fold, and those of the same expression that have its loops and no value yet. */
+static Abreast abreast_of(const CgContext *cx, IrExpr e)
+{
+    Abreast of = {.fold = {e}, .n = 1};
+    bool outer = false;
+    for (int i = 0; i < cx->abreast.n; i++) {
+        outer = outer || cx->abreast.at[i] == e;
+    }
+    for (int i = 0; i < cx->abreast.n && outer && of.n < MOST_ABREAST; i++) {
+        IrExpr other = cx->abreast.at[i];
+        if (other != e && cg_recall(cx->memo.at, cx->memo.n, other) == NULL && ir_same_loops(cx->k->g, e, other)) {
+            of.fold[of.n++] = other;
+        }
+    }
+    return of;
+}
+
 const char *cg_fold_text(CgContext *cx, IrExpr e)
 {
-    cg_keep_same(cx, e);
-    const IrExprNode n = *ir_expr(cx->k->g, e);
-    const char *acc = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
-    cg_line(cx, "%s %s = %s;", cg_type(n.type), acc, cg_fold_start(&n));
+    Abreast of = abreast_of(cx, e);
+    for (int i = 0; i < of.n; i++) {
+        cg_keep_same(cx, of.fold[i]);
+    }
+    for (int i = 0; i < of.n; i++) {
+        const IrExprNode n = *ir_expr(cx->k->g, of.fold[i]);
+        of.acc[i] = arena_printf(cx->k->arena, "%s%d", IR_FOLD_NAMES[n.fold], cx->k->n_temps++);
+        cg_line(cx, "%s %s = %s;", cg_type(n.type), of.acc[i], cg_fold_start(&n));
+    }
     Scope scope = enter(cx);
-    if (n.fold == IR_FOLD_BLEND) {
-        blend_steps(cx, e, acc);
+    if (ir_expr(cx->k->g, e)->fold == IR_FOLD_BLEND) {
+        blend_steps(cx, e, of.acc[0]);
     } else {
         open_loop(cx, e);
-        cg_fold_steps(cx, e, acc);
+        combine(cx, &of);
         close_loops(cx, 1);
     }
     leave(cx, scope);
-    return acc;
+    for (int i = 1; i < of.n; i++) {
+        vec_push(cx->k->arena, &cx->memo, (CgMemo){of.fold[i], of.acc[i]});
+    }
+    return of.acc[0];
 }
 
 static bool stays(const IrGraph *g, IrExpr offset)
@@ -420,21 +479,15 @@ static const char *nth_text(CgKernel *k, IrExpr nth, IrExpr count)
 
 bool cg_picks(const IrGraph *g, IrExpr fold)
 {
-    const IrExprNode *n = ir_expr(g, fold);
-    while (n->flat) {
-        n = ir_expr(g, n->a);
-    }
-    return n->nth != 0 && ir_expr(g, n->nth)->rank > IR_INDEX;
+    const IrExpr nth = innermost(g, fold).nth;
+    return nth != 0 && ir_expr(g, nth)->rank > IR_INDEX;
 }
 
 CgWindow cg_window(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
-    IrExprNode inner = *ir_expr(k->g, e);
-    const Elem type = inner.type;
-    while (inner.flat) {
-        inner = *ir_expr(k->g, inner.a);
-    }
+    const Elem type = ir_expr(k->g, e)->type;
+    const IrExprNode inner = innermost(k->g, e);
     IrExpr count = cg_fold_count(k->g, e);
     const char *size = cg_define_int(k, count, cg_of_kernel(k, "SIZE"));
     k->window = k->window != NULL ? cg_deeper(k->arena, k->window, size) : size;

@@ -8,7 +8,7 @@
 #include "host.h"
 
 #include "../base/id_map.h"
-
+#include "../ir/abreast.h"
 #include "../ir/schedule.h"
 
 typedef struct CgParam {
@@ -158,11 +158,14 @@ struct CgContext {
     IdMap counted;      /* expressions below the roots */
     Vec(int) uses;      /* of each: how often it is used */
     const CgHeld *held; /* the types that `read` gives pixels; NULL: ir_read_type */
+    IrFolds abreast;    /* folds of the expression that is being written, of which some may share a loop */
 };
 
 void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read);
 /* Counts uses, so that shared subexpressions get names; call it for every root first. */
 void cg_count_uses(CgContext *cx, IrExpr e);
+/* What follows is this expression's text: its folds may share loops. */
+void cg_begin(CgContext *cx, IrExpr e);
 /* Begins to count anew. */
 void cg_forget_uses(CgContext *cx);
 const char *cg_expr(CgContext *cx, IrExpr e);

@@ -700,6 +700,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     const CgContext around = r->cx;
     memset(&r->cx.memo, 0, sizeof r->cx.memo);
     IrExpr e = ir_node(k->g, id)->in[0];
+    cg_begin(&r->cx, e);
     const int outer = ir_pass_into(&r->passed);
     prepare(r, e);
     r->passed.fold = outer;
@@ -724,6 +725,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
         body_line(r, "#endif");
     }
     r->cx.memo = around.memo;
+    r->cx.abreast = around.abreast;
     fix_edges(r, id, array);
     return array;
 }

@@ -203,6 +203,26 @@ static void filters_by_an_index_are_stages(void **state)
     }
 }
 
+/* ---- folds over one range -------------------------------------------------------------------- */
+
+static void folds_that_share_a_loop_give_the_same(void **state)
+{
+    (void)state;
+    static const char *const CASES[] = {
+        "input image[y, x]\nfn w(i, j) = exp(-(i * i + j * j) / 8) * exp(-((image[dx = i, dy = j] - image) / 20) ** 2)\n"
+        "output a = sum(w(i, j) * image[dx = i, dy = j] for j in -1 .. 2, i in -2 .. 1) / "
+        "sum(w(i, j) for j in -1 .. 2, i in -2 .. 1)\n",
+        "input image[y, x, c]\nn = sum(abs(image[dx = i, border = mirror]) for i in -2 .. 3 where i != 0)\n"
+        "output a = n / max(image[dx = k, border = mirror] for k in -2 .. 3 where k != 0)\n"
+        "output b = sum(image[dy = k] * k for k in -1 .. 3) - prod(image[dy = k] / 9 for k in -1 .. 3)\n",
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        if (turn_has((int)i)) {
+            check_all(CASES[i], i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
+    }
+}
+
 static void stages_that_met_are_stored_no_more(void **state)
 {
     (void)state;
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(folds_that_share_a_loop_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests_name("fusion", tests, open_device, close_device);

@@ -151,6 +151,38 @@ static void folds_that_choose_are_unrolled(void **state)
     }
 }
 
+static void folds_over_one_range_share_a_loop(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *of;
+        int loops; /* of different indices */
+    } CASES[] = {
+        {"sum(exp(-abs(image[dx = i] - image)) * image[dx = i] for i in -2 .. 2) / "
+         "sum(exp(-abs(image[dx = i] - image)) for i in -2 .. 2)",
+         1},
+        {"max(image[dx = i] for i in -2 .. 2) - min(image[dx = i] for i in -2 .. 2)", 1},
+        {"sum(image[dx = i] for i in -2 .. 2) / count(image[dx = k] > 3 for k in -2 .. 2)", 1},
+        /* Not: other ranges, other pixels, one in the other, sorted. */
+        {"max(image[dx = i] for i in -2 .. 2) - min(image[dx = i] for i in -1 .. 2)", 2},
+        {"max(image[dx = i] for i in -2 .. 2) - min(image[dy = i] for i in -2 .. 2)", 2},
+        {"max(image[dx = i] - min(image[dx = k] for k in -2 .. 2) for i in -2 .. 2)", 2},
+        {"max(image[dx = i] for i in -2 .. 2) - median(image[dx = i] for i in -2 .. 2)", 2},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g =
+            pipeline_must("test.pipe", arena_printf(&arena, "input image[y, x]\noutput a = %s\n", CASES[i].of));
+        const char *text = after(g, "abreast");
+        int loops = 0;
+        for (int k = 0; k < g->next_index; k++) {
+            loops += strstr(text, arena_printf(&arena, "(#%d in ", k)) != NULL;
+        }
+        if (loops != CASES[i].loops) {
+            fail_msg("%s: %d loops\n%s", CASES[i].of, loops, text);
+        }
+    }
+}
+
 static void equal_nodes_become_one(void **state)
 {
     (void)state;
@@ -407,6 +439,7 @@ int main(void)
         TEST(fold_keeps_what_would_change_a_bit),
         TEST(limits_are_rounded_once),
         TEST(folds_that_choose_are_unrolled),
+        TEST(folds_over_one_range_share_a_loop),
         TEST(equal_nodes_become_one),
         TEST(nodes_that_differ_stay_apart),
         TEST(merged_nodes_are_renamed_everywhere),

@@ -1,0 +1,138 @@
+/*
+ * abreast: folds over one range become one loop.
+ *
+ * sum(w(i) * v[dx = i] for i in -3 .. 3) / sum(w(i) for i in -3 .. 3) computes each w(i) twice.  Where two folds of a
+ * stage have the same ranges and read a pixel in common, the second one takes the indices of the first.  Then what both
+ * compute is one expression, and the code generator runs them in one loop with an accumulator each (codegen/folds.c).
+ */
+#include "pass.h"
+
+#include "../ir/abreast.h"
+
+enum { MOST_INDICES = 8 };
+
+typedef struct Indices {
+    int from[MOST_INDICES], to[MOST_INDICES], n;
+    bool met; /* an index that is given is there already */
+} Indices;
+
+/* Pairs the indices of two sequences of folds; false: they have others ranges or are too many. */
+static bool pair(const IrGraph *g, IrExpr p, IrExpr q, Indices *of)
+{
+    const IrExprNode *m = ir_expr(g, p), *n = ir_expr(g, q);
+    if (m->b != n->b || m->c != n->c || m->flat != n->flat || of->n == MOST_INDICES) {
+        return false;
+    }
+    of->to[of->n] = (int)m->num;
+    of->from[of->n++] = (int)n->num;
+    return !m->flat || pair(g, m->a, n->a, of);
+}
+
+static void look_for_given(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Indices *of = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    for (int i = 0; i < of->n && (n->op == IR_X_INDEX || n->op == IR_X_FOLD); i++) {
+        of->met = of->met || (int)n->num == of->to[i];
+    }
+}
+
+static IrExpr give(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Indices *of = ctx;
+    IrExprNode n = *ir_expr(g, e);
+    for (int i = 0; i < of->n && (n.op == IR_X_INDEX || n.op == IR_X_FOLD); i++) {
+        if ((int)n.num == of->from[i]) {
+            n.num = of->to[i];
+            return ir_intern(g, n);
+        }
+    }
+    return e;
+}
+
+/* The pixels that one of them reads, and whether the other reads one of these, at offsets both. */
+typedef struct Pixels {
+    Arena *arena;
+    Vec(IrExpr) read;
+    bool common;
+} Pixels;
+
+static bool is_moved_read(const IrExprNode *n)
+{
+    return (n->op == IR_X_READ && (n->a != 0 || n->b != 0 || n->c != 0)) || n->op == IR_X_READAT;
+}
+
+static void note_pixel(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Pixels *p = ctx;
+    if (is_moved_read(ir_expr(g, e))) {
+        vec_push(p->arena, &p->read, e);
+    }
+}
+
+static void look_for_pixel(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Pixels *p = ctx;
+    for (int i = 0; i < p->read.n && is_moved_read(ir_expr(g, e)); i++) {
+        p->common = p->common || p->read.at[i] == e;
+    }
+}
+
+/* q with the indices of p, which then share a loop; 0: they do not. */
+static IrExpr beside(IrGraph *g, IrExpr p, IrExpr q)
+{
+    Indices of = {.n = 0};
+    if (!pair(g, p, q, &of)) {
+        return 0;
+    }
+    if (of.to[0] != of.from[0]) {
+        ir_walk(g, q, look_for_given, &of);
+    }
+    IrExpr renamed = of.met ? 0 : ir_rewrite(g, q, give, &of);
+    if (renamed == 0 || !ir_same_loops(g, p, renamed)) {
+        return 0;
+    }
+    Pixels pixels = {.arena = g->arena};
+    ir_walk(g, p, note_pixel, &pixels);
+    ir_walk(g, renamed, look_for_pixel, &pixels);
+    return pixels.common ? renamed : 0;
+}
+
+typedef struct Replacement {
+    IrExpr fold, by;
+} Replacement;
+
+static IrExpr replace(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Replacement *r = ctx;
+    (void)g;
+    return e == r->fold ? r->by : e;
+}
+
+static IrExpr bring_abreast(IrGraph *g, IrExpr e)
+{
+    IrFolds folds = ir_outer_folds(g, g->arena, e);
+    for (int i = 0; i < folds.n; i++) {
+        for (int k = i + 1; k < folds.n; k++) {
+            Replacement r = {folds.at[k], beside(g, folds.at[i], folds.at[k])};
+            if (r.by != 0 && r.by != r.fold) {
+                e = ir_rewrite(g, e, replace, &r);
+                folds.at[k] = r.by;
+            }
+        }
+    }
+    return e;
+}
+
+bool pass_abreast(IrGraph *g, PassContext *cx)
+{
+    bool any = false;
+    for (IrId id = 1; id < (IrId)g->nodes.n && cx->fuse != FUSE_NONE; id++) {
+        for (int i = 0; i < IR_MAX_IN && !ir_node(g, id)->dead; i++) {
+            IrExpr e = ir_node(g, id)->in[i], becomes = e != 0 ? bring_abreast(g, e) : 0;
+            ir_node(g, id)->in[i] = becomes;
+            any = any || becomes != e;
+        }
+    }
+    return any;
+}
