@@ -37,7 +37,10 @@ interrupted() {
 }
 
 "$PIPEC" build "$many" -o many || fail "build"
+number=0
 for after in 0.1 0.4 1; do
+    number=$((number + 1))
+    turn_has $number || continue
     interrupted INT 130 $after 1 "$PIPEC" run "$many" "$image" -o out
     interrupted TERM 143 $after 1 ./many "$image" -o out
     interrupted TERM 143 $after 2 "$PIPEC" run "$many" "$image" -o out

@@ -45,6 +45,12 @@ expect() {
     says "$text"
 }
 
+# turn_has NUMBER: is this case to be run this time?  As support/turn.h has it.
+turn_has() {
+    turn=${PIPEC_TEST_TURN:-0/1}
+    [ $(($1 % ${turn#*/})) -eq "${turn%/*}" ]
+}
+
 # says TEXT: the last command of `expect` said so on stderr.
 says() {
     checks=$((checks + 1))

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "pipelines.h"
 #include "scene.h"
+#include "turn.h"
 
 #include "codegen/codegen.h"
 #include "runtime/exec/parts.h"
@@ -247,6 +248,9 @@ static void samples_hold_what_is_planned(void **state)
     glob_t samples;
     assert_int_equal(glob(TEST_ROOT "/samples/*.pipe", 0, NULL, &samples), 0);
     for (size_t i = 0; i < samples.gl_pathc; i++) {
+        if (!turn_has((int)i)) {
+            continue;
+        }
         char *text;
         const char *complaints;
         size_t size;

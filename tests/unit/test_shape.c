@@ -9,6 +9,7 @@
 #include "tests/support/on_device.h"
 #include "tests/support/parts.h"
 #include "tests/support/shape_job.h"
+#include "tests/support/turn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -53,8 +54,10 @@ static void test_distance(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS && !shape_skipped(SHAPES[i]); kind++) {
-            check_distance(SHAPES[i], kind, SPACINGS[0]);
-            check_distance(SHAPES[i], kind, SPACINGS[1 + (kind + (int)i) % 3]);
+            if (turn_has(kind)) {
+                check_distance(SHAPES[i], kind, SPACINGS[0]);
+                check_distance(SHAPES[i], kind, SPACINGS[1 + (kind + (int)i) % 3]);
+            }
         }
     }
 }
@@ -66,8 +69,10 @@ static void test_distance_far(void **state)
     static const RefShape FAR[] = {{2100, 3, 1, 1}, {1100, 3, 2, 1}, {3, 1100, 3, 1}};
     for (size_t i = 0; i < sizeof FAR / sizeof *FAR; i++) {
         for (int kind = 0; kind < MASKS && !shape_skipped(FAR[i]); kind++) {
-            check_distance(FAR[i], kind, SPACINGS[0]);
-            check_distance(FAR[i], kind, SPACINGS[3]);
+            if (turn_has(kind)) {
+                check_distance(FAR[i], kind, SPACINGS[0]);
+                check_distance(FAR[i], kind, SPACINGS[3]);
+            }
         }
     }
 }
@@ -102,6 +107,9 @@ static void test_nearest_label(void **state)
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS && !shape_skipped(SHAPES[i]); kind++) {
             size_t k = i + (size_t)kind;
+            if (!turn_has(kind)) {
+                continue;
+            }
             check_nearest(SHAPES[i], kind, LIMITS[k % 6], SPACINGS[k % 4], k % 2);
             check_nearest(SHAPES[i], kind, LIMITS[(k + 1) % 6], SPACINGS[0], k % 2);
             check_nearest(SHAPES[i], kind, INFINITY, SPACINGS[(k + 1) % 4], k % 2);
@@ -154,7 +162,9 @@ static void test_reconstruct(void **state)
         RefShape s = SHAPE_SIZES[i];
         for (int kind = 0; kind < GREYS && !shape_skipped(s); kind++) {
             for (int mode = 0; mode < 8; mode++) {
-                check_reconstruct(s, kind, 1 + (mode + kind) % (s.d > 1 ? 3 : 2), mode);
+                if (turn_has(mode)) {
+                    check_reconstruct(s, kind, 1 + (mode + kind) % (s.d > 1 ? 3 : 2), mode);
+                }
             }
         }
     }
@@ -187,8 +197,10 @@ static void test_local_maxima(void **state)
         RefShape s = SHAPE_SIZES[i];
         for (int kind = 0; kind < GREYS && !shape_skipped(s); kind++) {
             for (int connectivity = 1; connectivity <= (s.d > 1 ? 3 : 2); connectivity++) {
-                check_maxima(s, kind, connectivity, 0);
-                check_maxima(s, kind, connectivity, 1);
+                if (turn_has(kind + connectivity)) {
+                    check_maxima(s, kind, connectivity, 0);
+                    check_maxima(s, kind, connectivity, 1);
+                }
             }
         }
     }
@@ -282,7 +294,9 @@ static void touches_in_parts(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int kind = 0; kind < 4 && !shape_skipped(shapes[i]); kind++) {
             for (int step = 0; step < 3; step++) {
-                check_touches_in_parts(shapes[i], kind, step);
+                if (turn_has(kind + step)) {
+                    check_touches_in_parts(shapes[i], kind, step);
+                }
             }
         }
     }
@@ -296,7 +310,9 @@ static void test_touches(void **state)
     static const Elem elems[] = {ELEM_U8, ELEM_U16, ELEM_U32};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         for (int kind = 0; kind < 4 && !shape_skipped(shapes[i]); kind++) {
-            check_touches(shapes[i], kind, elems[((int)i + kind) % 3], kind % 2);
+            if (turn_has((int)i + kind)) {
+                check_touches(shapes[i], kind, elems[((int)i + kind) % 3], kind % 2);
+            }
         }
     }
 }
@@ -346,7 +362,9 @@ static void test_hull(void **state)
     (void)state;
     for (size_t i = 0; i < SHAPE_N_SIZES; i++) {
         for (int kind = 0; kind < MASKS && !shape_skipped(SHAPE_SIZES[i]); kind++) {
-            check_hull(SHAPE_SIZES[i], kind, kind % 2);
+            if (turn_has((int)i + kind)) {
+                check_hull(SHAPE_SIZES[i], kind, kind % 2);
+            }
         }
     }
 }
@@ -450,7 +468,8 @@ static const struct GoldenKind {
     {"maxima", "local_maxima", golden_maxima, false},    {"hull", "hull", golden_hull, true},
 };
 
-static void check_golden(Golden *g)
+/* The reference each time, the device in turn. */
+static void check_golden(Golden *g, bool on_device)
 {
     size_t kinds = sizeof GOLDEN_KINDS / sizeof *GOLDEN_KINDS, kind = 0, n = ref_pixels(g->s);
     while (kind < kinds && strcmp(GOLDEN_KINDS[kind].name, g->kind) != 0) {
@@ -470,7 +489,9 @@ static void check_golden(Golden *g)
     g->job.primitive = GOLDEN_KINDS[kind].primitive;
     g->job.s = g->s;
     g->job.count = GOLDEN_KINDS[kind].counted ? (int64_t)shape_largest(g->in[0].words, ref_pixels(g->s)) : -1;
-    (void)shape_check(&g->job, g->name, expected);
+    if (on_device) {
+        (void)shape_check(&g->job, g->name, expected);
+    }
 }
 
 static void test_goldens(void **state)
@@ -489,7 +510,7 @@ static void test_goldens(void **state)
         }
         g.expected = read_numbers(file, n);
         g.found = zeroed(n * sizeof *g.found);
-        check_golden(&g);
+        check_golden(&g, turn_has(cases));
         for (int k = 0; k < SHAPE_INPUTS; k++) {
             free_numbers(&g.in[k]);
         }
