@@ -311,7 +311,7 @@ int cmd_build(int argc, char **argv)
         return CODE_USAGE;
     }
     if (own.device != NULL && !options.planned_for) {
-        options.measured = figures_of_device(own.device, &options.plan_for);
+        options.measured = figures_of_device(own.device, &options.plan_for, options.tuned_for);
     }
     Compilation c;
     int code = CODE_USAGE;

@@ -91,7 +91,7 @@ int cmd_run(int argc, char **argv)
     rt_status(!runs || is_quiet(argc, argv));
     status_say(STATUS_REST, "compiling the pipeline");
     if (!options.planned_for && runs) {
-        options.measured = figures_of_device(choice, &options.plan_for);
+        options.measured = figures_of_device(choice, &options.plan_for, options.tuned_for);
     }
     Compilation c;
     int code = CODE_USAGE;

@@ -320,7 +320,7 @@ int cmd_try(int argc, char **argv)
     driver_arena(&t.arena);
     t.argv = argv;
     if (!t.options.planned_for) {
-        t.options.measured = figures_of_device(choice, &t.options.plan_for);
+        t.options.measured = figures_of_device(choice, &t.options.plan_for, t.options.tuned_for);
     }
     for (int i = 1; i < t.argc; i++) {
         watch(&t, argv[i]);

@@ -64,5 +64,6 @@ int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_try(int argc, char **argv);
+int cmd_tune(int argc, char **argv);
 
 #endif

@@ -37,6 +37,8 @@ static const struct Command {
      "show steps, buffers and peak memory for images of a shape; needs no device", cmd_plan},
     {"explain", "explain FILE.pipe [--PARAMETER VALUE]...", "say which steps share a kernel, and why others do not",
      cmd_explain},
+    {"tune", "tune FILE.pipe [IMAGE | --shape 2048x2048:u16] [--device DEVICE] [--PARAMETER VALUE]... [--seconds 120]",
+     "find the fastest kernels by measurement; runs on the device take them from then on", cmd_tune},
     {"show", "show FILE.pipe --ast|--ir|--graph|--passes|--kernels[=all]|--c", "print a stage of the compilation",
      cmd_show},
 };

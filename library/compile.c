@@ -1,6 +1,8 @@
 /* compile: the stages, one after the other. */
 #include "compile.h"
 
+#include "tuned.h"
+
 #include "../base/digest.h"
 #include "../base/file.h"
 #include "../frontend/elaborate/elaborate.h"
@@ -102,11 +104,13 @@ static double *planned_params(Compilation *c)
 static void run_passes(Compilation *c, bool in_rounds)
 {
     c->graph = ir_clone(c->lowered, &c->arena);
+    c->decisions = (Decisions){c->options.given, c->options.n_given, c->options.ask ? &c->arena : NULL, {0}};
     PassContext cx = {.fuse = c->options.fuse,
                       .only = c->options.passes,
                       .verify = c->options.verify,
                       .in_rounds = in_rounds,
                       .figures = &c->options.plan_for,
+                      .decisions = c->options.n_given > 0 || c->options.ask ? &c->decisions : NULL,
                       .after = print_after,
                       .user = c};
     double *values = c->options.params != NULL ? planned_params(c) : NULL;
@@ -136,6 +140,14 @@ static const Program *make_program(Compilation *c)
     *program = *cg_program(c->graph, c->schedule, hash_of(c));
     program->in_rounds = program_in_rounds(c);
     return program;
+}
+
+/* Takes the plan that was tuned for a device, if there is one. */
+static void take_tuned(Compilation *c)
+{
+    if (c->options.tuned_for[0] != '\0') {
+        tuned_load(hash_of(c), c->options.tuned_for, &c->arena, &c->options.given, &c->options.n_given);
+    }
 }
 
 void compile_begin(Compilation *c, const CompileOptions *options, jmp_buf *out_of_memory)
@@ -169,6 +181,7 @@ bool compile_to(Compilation *c, Stage stage, Err *err)
     TRY(fe_check_text(&c->source, c->size, &c->diags));
     TRY(has_suffix(c->source.path, ".ir") ? read_graph(c, stage, err) : read_pipeline(c, stage));
     if (stage > STAGE_GRAPH) {
+        take_tuned(c);
         run_passes(c, false);
     }
     if (stage == STAGE_PROGRAM) {
@@ -200,6 +213,7 @@ void compile_aside(const Compilation *c, const double *params, Compilation *asid
     *aside = *c;
     arena_init(&aside->arena);
     aside->arena.out_of_memory = c->arena.out_of_memory;
+    take_tuned(aside);
     plan_for_params(aside, params);
 }
 

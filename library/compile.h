@@ -18,6 +18,7 @@
 #include "../frontend/diag/diag.h"
 #include "../frontend/syntax/ast.h"
 #include "../ir/schedule.h"
+#include "../passes/decisions.h"
 #include "../passes/figures.h"
 #include "../passes/pass.h"
 
@@ -32,6 +33,10 @@ typedef struct CompileOptions {
     bool measured;          /* they do not come from the table */
     bool planned_for;       /* somebody has said --plan-for */
     const double *params;   /* to plan for; NULL: the defaults */
+    char tuned_for[128];    /* a device for which `pipec tune` may have found a plan; "": none */
+    const Decision *given;  /* answers of a plan (passes/decisions.h), before that plan's */
+    int n_given;
+    bool ask; /* Compilation.decisions is wanted with all that was asked for */
 } CompileOptions;
 
 /* One compilation; everything lives in the arena. */
@@ -45,6 +50,7 @@ typedef struct Compilation {
     IrGraph *graph;         /* that one, or a clone of it that passes have changed */
     const IrSchedule *schedule;
     const Program *program;
+    Decisions decisions; /* of the last plan */
     CompileOptions options;
     Str printed; /* of --print-after */
 } Compilation;

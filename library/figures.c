@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(sizeof((DeviceInfo *)0)->name == FIGURES_NAME, "names of devices have one length");
+
 enum { PATH_SIZE = 60 };
 
 /* False when there is no folder; the file is there while the cache is open. */
@@ -72,8 +74,9 @@ bool figures_measured(const char *name, DeviceFigures *out)
     return found;
 }
 
-bool figures_of_device(const char *choice, DeviceFigures *out)
+bool figures_of_device(const char *choice, DeviceFigures *out, char name[FIGURES_NAME])
 {
+    name[0] = '\0';
     DeviceInfo *list = NULL;
     int n = 0, i = 0;
     char why[1000];
@@ -83,6 +86,9 @@ bool figures_of_device(const char *choice, DeviceFigures *out)
     }
     while (i < n && !cl_setup_matches(&list[i], choice)) {
         i++;
+    }
+    if (i < n) {
+        memcpy(name, list[i].name, FIGURES_NAME);
     }
     bool measured = i < n && figures_measured(list[i].name, out);
     const DeviceFigures *known = i < n ? figures_known(list[i].name) : NULL;

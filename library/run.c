@@ -22,6 +22,7 @@ struct PipecDevice {
     pthread_mutex_t lock;
     Device *dev;
     DeviceFigures figures;
+    char name[FIGURES_NAME];
     char *choice;
     uint64_t memory;
     Crew *crew;
@@ -90,7 +91,7 @@ int pipec_open(const char *choice, uint64_t memory, PipecDevice **out, PipecErro
         pipec_close(d);
         return library_code(&err, error);
     }
-    (void)figures_of_device(choice, &d->figures);
+    (void)figures_of_device(choice, &d->figures, d->name);
     d->crew = crew_new(0);
     *out = d;
     return PIPEC_OK;
@@ -306,6 +307,7 @@ static bool plan_for_device(void *context, Err *err)
     Compilation from = d->pipeline->c;
     (void)err;
     from.options.plan_for = d->figures;
+    memcpy(from.options.tuned_for, d->name, sizeof d->name);
     compile_aside(&from, planning->params, &d->planned);
     return true;
 }

@@ -80,7 +80,8 @@ void pass_choose_epilogues(Grouping *b)
         }
         int *n = &taken[s->step[image]];
         bool any_order = sums_are_exact(ir_node(g, image)->elem, (int)wanted);
-        if (*n < MOST_TAKEN && (any_order || blocks_pay(&b->cost, step, image))) {
+        if (*n < MOST_TAKEN &&
+            (any_order || pass_decide(b->cx, g, DECISION_BLOCKS, image, id, blocks_pay(&b->cost, step, image)))) {
             ++*n;
             step->strip = any_order ? step->strip : BLOCK_ROWS;
             s->taken_from[id] = image;

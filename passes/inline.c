@@ -229,9 +229,11 @@ static Choice choose(Inlining *in, IrId p)
     double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = choice.readers.n;
     double saved = own * (1 + readers) + from - from * readers;
     const DeviceFigures *figures = in->cx->figures != NULL ? in->cx->figures : figures_known(NULL);
-    if (choice.blocked == NULL && (saved < 0 || fp.ops * (taps - 1) > figures_repeated_ops(figures))) {
-        choice.blocked =
-            saved < 0 ? "reading its inputs again would move more bytes" : "it would be computed too often";
+    const char *costly = saved < 0 ? "reading its inputs again would move more bytes"
+                         : fp.ops * (taps - 1) > figures_repeated_ops(figures) ? "it would be computed too often"
+                                                                               : NULL;
+    if (choice.blocked == NULL && !pass_decide(in->cx, g, DECISION_INLINE, p, 0, costly == NULL)) {
+        choice.blocked = costly != NULL ? costly : "a plan that was measured stores it";
     }
     choice.bytes = choice.blocked != NULL ? own * 2 : saved / readers;
     return choice;

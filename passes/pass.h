@@ -9,6 +9,8 @@
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H
 
+#include "decisions.h"
+
 #include "../ir/ir.h"
 #include "../ir/schedule.h"
 
@@ -21,6 +23,7 @@ struct PassContext {
     PassFuse fuse;
     const struct DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
     const char *only;                    /* comma-separated names of the passes to run; NULL: all */
+    Decisions *decisions;                /* answers where there is a choice; NULL: the rules */
     bool verify;                         /* run the verifier after every pass */
     bool in_rounds;                      /* for runs in which images that are read anywhere do not fit (gathers.c) */
     /* Called after every pass that ran, with its name; may be NULL. */

@@ -447,6 +447,9 @@ static bool try_to_join(Grouping *b, IrId p)
     }
     int place = grouping_joined_place(b, from, to);
     const char *why = place < 0 ? "what is made with it is needed before" : pass_rows_refusal(b, one, two);
+    if (why == NULL && !pass_decide(b->cx, g, DECISION_JOIN, p, 0, true)) {
+        why = "a plan that was measured stores it";
+    }
     remark(b, p, to, why);
     if (why != NULL) {
         return false;

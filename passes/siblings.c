@@ -155,8 +155,12 @@ static bool try_to_join(Siblings *b, int a, int z)
     memcpy(stages, one->stages.at, (size_t)one->stages.n * sizeof *stages);
     memcpy(stages + one->stages.n, two->stages.at, (size_t)two->stages.n * sizeof *stages);
     double saved;
-    if (count_images(b, stages, n) > MAX_IMAGES || !pays(b, one, two, stages, &saved) ||
+    bool rule = pays(b, one, two, stages, &saved);
+    if (count_images(b, stages, n) > MAX_IMAGES || (!rule && b->b->cx->decisions == NULL) ||
         pass_rows_refusal(b->b, one, two) != NULL) {
+        return false;
+    }
+    if (!pass_decide(b->b->cx, b->g, DECISION_SHARE, one->stages.at[0], two->stages.at[0], rule)) {
         return false;
     }
     tell(b, shared, one, two, saved);

@@ -41,7 +41,7 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     Err err = {0};
     Options options;
     streams_open();
-    bool ok = options_parse(program, argc, argv, &options, &err);
+    bool ok = options_parse(program, argc, argv, &options, &err) && options_have_images(program, &options, &err);
     if (ok && options.check && (hooks == NULL || hooks->check == NULL)) {
         ok = err_set(&err, CODE_USAGE, "--check needs the compiler: pipec run %s.pipe --check ...", program->name);
     }

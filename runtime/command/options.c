@@ -402,8 +402,11 @@ static bool parse_all(const Table *table, const Program *program, int argc, char
     return true;
 }
 
-static bool check_inputs(const Program *program, const Options *o, Err *err)
+bool options_have_images(const Program *program, const Options *o, Err *err)
 {
+    if (o->help || o->version || o->describe) {
+        return true;
+    }
     if (program->n_inputs == 0 && o->n_files > 0) {
         return err_set(err, CODE_USAGE, "'%s': this pipeline has no input", o->files[0]);
     }
@@ -450,9 +453,6 @@ bool options_parse(const Program *program, int argc, char **argv, Options *out, 
         }
         fill_table(&table, program);
         ok = parse_all(&table, program, argc, argv, out, err);
-        if (ok && !out->help && !out->version && !out->describe) {
-            ok = check_inputs(program, out, err);
-        }
     }
     free(table.rows);
     free(table.names);

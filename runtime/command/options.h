@@ -36,6 +36,8 @@ typedef struct Options {
  * Errors have CODE_USAGE.  options_free frees the arrays, also after a failure. */
 bool options_parse(const Program *program, int argc, char **argv, Options *out, Err *err);
 void options_free(Options *options);
+/* False where images are missing that a run needs, unless it only says something about the program. */
+bool options_have_images(const Program *program, const Options *options, Err *err);
 
 typedef enum OptionKind {
     OPTION_FLAG,     /* bool */

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     words[n] = NULL;
     Options options;
     Err err = {0};
-    (void)options_parse(&PROGRAM, n, words, &options, &err);
+    (void)(options_parse(&PROGRAM, n, words, &options, &err) && options_have_images(&PROGRAM, &options, &err));
     options_free(&options);
     free(text);
     return 0;

@@ -25,22 +25,23 @@ static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000}, COPIES = 
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {
-    {"all", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
-    {"pointwise", FUSE_POINTWISE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
-    {"none", FUSE_NONE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
-    {"all in parts of 16", FUSE_ALL, NULL, 16, false, false, SHAPE_BY_DEVICE, NULL, false},
-    {"all in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_BY_DEVICE, NULL, false},
-    {"all in parts of 3 across planes", FUSE_ALL, NULL, 3, true, false, SHAPE_BY_DEVICE, NULL, false},
-    {"all under a limit", FUSE_ALL, NULL, 0, false, true, SHAPE_BY_DEVICE, NULL, false},
-    {"all under a limit across planes as on a GPU", FUSE_ALL, NULL, 0, true, true, SHAPE_GPU, NULL, false},
-    {"all as on a GPU", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL, false},
-    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, false, SHAPE_GPU, NULL, false},
-    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, false, true, SHAPE_GPU, NULL, false},
-    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, &COMPUTES, false},
-    {"all where computing is dear", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, &COPIES, false},
-    {"all in rounds in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_GPU, NULL, true},
-    {"all in rounds under a limit across planes", FUSE_ALL, NULL, 0, true, true, SHAPE_BY_DEVICE, NULL, true},
-#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, false, SHAPE_BY_DEVICE, NULL, false},
+    {"all", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false, false},
+    {"pointwise", FUSE_POINTWISE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false, false},
+    {"none", FUSE_NONE, NULL, 0, false, false, SHAPE_BY_DEVICE, NULL, false, false},
+    {"all in parts of 16", FUSE_ALL, NULL, 16, false, false, SHAPE_BY_DEVICE, NULL, false, false},
+    {"all in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_BY_DEVICE, NULL, false, false},
+    {"all in parts of 3 across planes", FUSE_ALL, NULL, 3, true, false, SHAPE_BY_DEVICE, NULL, false, false},
+    {"all under a limit", FUSE_ALL, NULL, 0, false, true, SHAPE_BY_DEVICE, NULL, false, false},
+    {"all under a limit across planes as on a GPU", FUSE_ALL, NULL, 0, true, true, SHAPE_GPU, NULL, false, false},
+    {"all as on a GPU", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL, false, false},
+    {"all in parts of 16 as on a GPU", FUSE_ALL, NULL, 16, false, false, SHAPE_GPU, NULL, false, false},
+    {"none under a limit as on a GPU", FUSE_NONE, NULL, 0, false, true, SHAPE_GPU, NULL, false, false},
+    {"all where computing is cheap", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, &COMPUTES, false, false},
+    {"all where computing is dear", FUSE_ALL, NULL, 0, false, false, SHAPE_BY_DEVICE, &COPIES, false, false},
+    {"all in rounds in parts of 3", FUSE_ALL, NULL, 3, false, false, SHAPE_GPU, NULL, true, false},
+    {"all in rounds under a limit across planes", FUSE_ALL, NULL, 0, true, true, SHAPE_BY_DEVICE, NULL, true, false},
+    {"all with other answers", FUSE_ALL, NULL, 0, false, false, SHAPE_GPU, NULL, false, true},
+#define P(name, what) {"all without " #name, FUSE_ALL, #name, 0, false, false, SHAPE_BY_DEVICE, NULL, false, false},
 #include "passes/passes.def"
 #undef P
 };
@@ -78,14 +79,43 @@ static const char *passes_of(Arena *arena, const Variant *v)
     return v->without != NULL ? only.at : NULL;
 }
 
+/* Any number, the same for the same text and i. */
+static unsigned number_of(const Checking *c, int i)
+{
+    unsigned number = 2166136261U + (unsigned)i;
+    for (const char *p = c->subject->text; *p != '\0'; p++) {
+        number = (number ^ (unsigned char)*p) * 16777619U;
+    }
+    return number >> 8;
+}
+
+/* Of the decisions that the rules make, half turned round. */
+static Decisions other_answers(Checking *c)
+{
+    Decisions rules = {.arena = &c->arena}, others = {.n_given = 0};
+    PassContext cx = {.fuse = FUSE_ALL, .decisions = &rules};
+    pass_run_all(subject_compile(&c->arena, c->subject->text), &cx);
+    Decision *given = arena_array(&c->arena, Decision, rules.asked.n + 1);
+    for (int i = 0; i < rules.asked.n; i++) {
+        if (number_of(c, i) % 2 == 0) {
+            given[others.n_given] = rules.asked.at[i];
+            given[others.n_given++].taken = !rules.asked.at[i].rule;
+        }
+    }
+    others.given = given;
+    return others;
+}
+
 static const IrSchedule *schedule_of(Checking *c, const Variant *v, IrGraph **g)
 {
+    Decisions others = v->others ? other_answers(c) : (Decisions){.n_given = 0};
     *g = subject_compile(&c->arena, c->subject->text);
     PassContext cx = {.fuse = v->fuse,
                       .figures = v->figures,
                       .only = passes_of(&c->arena, v),
                       .verify = true,
-                      .in_rounds = v->in_rounds};
+                      .in_rounds = v->in_rounds,
+                      .decisions = v->others ? &others : NULL};
     return pass_run_all(*g, &cx);
 }
 
@@ -157,16 +187,6 @@ static bool can_be_planned(Checking *c, const Program *program)
 }
 
 /* ---- on a device ------------------------------------------------------------------------- */
-
-/* Any number, the same for the same text and case. */
-static unsigned number_of(const Checking *c, int i)
-{
-    unsigned number = 2166136261U + (unsigned)i;
-    for (const char *p = c->subject->text; *p != '\0'; p++) {
-        number = (number ^ (unsigned char)*p) * 16777619U;
-    }
-    return number >> 8;
-}
 
 /* Bytes between the least that will do and those that one piece takes; 0: nothing less will do, and the run has
  * what there is. */

@@ -42,6 +42,7 @@ typedef struct Variant {
     int shape;                    /* of kernels: SHAPE_BY_DEVICE, or SHAPE_GPU on any device */
     const DeviceFigures *figures; /* what the plan is for; NULL: the table's first device */
     bool in_rounds;               /* what is read anywhere is a step of its own; nothing to do where there is none */
+    bool others;                  /* where a plan has a choice, half of the answers are not those of the rules */
 } Variant;
 extern const Variant CHECK_VARIANTS[];
 extern const int CHECK_VARIANTS_N;

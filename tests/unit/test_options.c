@@ -66,7 +66,7 @@ static bool parse(const Program *program, const char *line, Options *out, Err *e
         assert_true(argc < MAX_ARGS);
         argv[argc++] = word;
     }
-    return options_parse(program, argc, argv, out, err);
+    return options_parse(program, argc, argv, out, err) && options_have_images(program, out, err);
 }
 
 static void accept(const Program *program, const char *line, Options *out)
