@@ -114,7 +114,8 @@ bool image_may_replace(const char *path, const char *format);
  * nothing that the arguments point to is needed after the call.
  *
  * PNG holds one plane of u8 or u16 (bool as u8), gray or RGB; other types are scaled linearly from
- * smallest..largest to 0..255, labels up to 65535 are kept as u16.  FITS holds every type.
+ * smallest..largest to 0..255, labels up to 65535 are kept as u16; like FITS it is turned over, because viewers of FITS
+ * show the first row below.  FITS holds every type.
  */
 bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
                   ImageWriter **out, Err *err);

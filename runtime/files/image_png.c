@@ -272,6 +272,7 @@ typedef struct PngOut {
     ImageInfo shape;
     Elem elem;
     bool labels;
+    bool upwards; /* the first row stands below, as DS9 and astropy's fits2bitmap show FITS */
     char *software, *parameters;
     png_uint_32 per_metre[2]; /* pixels along x and y; 0: unknown */
     png_structp png;
@@ -357,6 +358,7 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         out->shape = *shape;
         out->elem = elem;
         out->labels = meta->labels;
+        out->upwards = meta->like != NULL && strcmp(meta->like->style, "fits") == 0;
         out->samples = (int)shape->c;
         choose_sizes(out, meta->like);
         out->software = copy_text(meta->software);
@@ -491,7 +493,7 @@ static bool encode(PngOut *out)
     }
     png_write_info(out->png, out->info);
     for (int64_t y = 0; y < out->shape.y; y++) {
-        make_line(out, y);
+        make_line(out, out->upwards ? out->shape.y - 1 - y : y);
         png_write_row(out->png, out->line);
     }
     png_write_end(out->png, NULL);

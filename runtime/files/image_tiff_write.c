@@ -26,6 +26,7 @@ enum {
     STRIP_BYTES = 1 << 18,
     CHUNK_BYTES = 1 << 20, /* rows are converted in pieces of this size */
     TAGS_MAX = 20,
+    COLOURS = 256, /* of ImageJ's tables */
 };
 
 /* Readers that count in 32 bits need some room for the directories below 2^32. */
@@ -45,6 +46,8 @@ typedef struct TiffOut {
     double size_x, size_y; /* pixel size for the resolution tags; 0: unknown */
     uint16_t resolution_unit;
     char *description, *software;
+    bool coloured; /* labels, for ImageJ */
+    uint16_t colours[3 * COLOURS];
     unsigned char *chunk; /* CHUNK_BYTES, or one row if that is longer */
     size_t chunk_size;
     unsigned char *tail; /* the directories in the making */
@@ -146,6 +149,22 @@ static void resolution(double size, uint32_t to[2])
     }
 }
 
+/*
+ * Reds, greens and blues in which ImageJ shows labels, from black for 0 to the display range's end; it takes such a table
+ * with pixels of any type, and others leave it.  Hues are turned by the golden angle, so that those of near labels differ,
+ * with more and less white.
+ */
+static void fill_colours(uint16_t colours[3 * COLOURS])
+{
+    for (int i = 1; i < COLOURS; i++) {
+        double hue = fmod(i * 0.61803398875, 1), white = i % 3 * 0.2;
+        for (int k = 0; k < 3; k++) {
+            double way = fabs(fmod(hue + k / 3.0, 1) * 6 - 3) - 1, share = way < 0 ? 0 : way > 1 ? 1 : way;
+            colours[k * COLOURS + i] = (uint16_t)(257 * floor(255 * (white + (1 - white) * share)));
+        }
+    }
+}
+
 /* The tags of a page, in ascending order as the format demands; returns how many. */
 static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutions[4], TagRow rows[TAGS_MAX])
 {
@@ -172,6 +191,9 @@ static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutio
     rows[n++] = (TagRow){TAG_RESOLUTION_UNIT, s, 1, NULL, out->resolution_unit};
     if (page == 0 && out->software != NULL) {
         rows[n++] = (TagRow){TAG_SOFTWARE, a, strlen(out->software) + 1, out->software, 0};
+    }
+    if (page == 0 && out->coloured) {
+        rows[n++] = (TagRow){TAG_COLOUR_MAP, s, 3 * COLOURS, out->colours, 0};
     }
     rows[n++] = (TagRow){TAG_SAMPLE_FORMAT, s, samples, NULL,
                          is_float    ? FORMAT_FLOAT
@@ -341,6 +363,8 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     out->chunky = shape->rgb && shape->c == 3 && (elem == ELEM_U8 || elem == ELEM_U16);
     plan_file(out);
     choose_resolution(out, meta->like);
+    out->coloured = meta->labels && !(meta->like != NULL && strcmp(meta->like->style, "ome") == 0);
+    fill_colours(out->colours);
     out->chunk_size = out->row_bytes > CHUNK_BYTES ? (size_t)out->row_bytes : CHUNK_BYTES;
     out->chunk = malloc(out->chunk_size);
     out->software = meta->software == NULL ? NULL : copy_text(meta->software);

@@ -232,6 +232,31 @@ static void test_png_scaled(void **state)
     assert_int_equal(entries_in(scratch_path("")), 0);
 }
 
+/* Of FITS the first row stands below; of all others above. */
+static void test_png_of_fits(void **state)
+{
+    (void)state;
+    for (int fits = 0; fits < 2; fits++) {
+        ImageInfo shape = {.x = 1, .y = 3, .z = 1, .c = 1, .t = 1}, like = {.t = 1};
+        ImageMeta meta = {.like = &like};
+        ImageWriter *writer;
+        ImageFile *file;
+        Err err = {0};
+        unsigned char pixels[3] = {1, 2, 3};
+        const char *path = scratch_path("upwards.png");
+        strcpy(like.style, fits ? "fits" : "tiff");
+        assert_true(image_create(path, "png", &shape, ELEM_U8, &meta, &writer, &err));
+        assert_true(image_write(writer, 0, 0, 0, 0, 3, pixels, 1, &err));
+        assert_true(image_commit(writer, &err));
+        assert_true(image_open(path, &file, &err));
+        assert_true(image_read(file, 0, 0, 0, 0, 3, pixels, 1, &err));
+        assert_int_equal(pixels[0], fits ? 3 : 1);
+        assert_int_equal(pixels[2], fits ? 1 : 3);
+        image_close(file);
+        unlink(path);
+    }
+}
+
 /* ---- metadata -------------------------------------------------------------------------- */
 
 static ImageInfo write_and_open(const char *path, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
@@ -358,13 +383,19 @@ static void test_description(void **state)
     assert_true(file_read(path, &text, &size, &err));
     static const char want[] = "ImageJ=1.11a\nimages=2\nslices=2\nunit=um\nspacing=2\nloop=false\n"
                                "min=0.0\nmax=49\npipec=sigma=2 kappa=3\n";
-    bool found = false, software = false;
+    struct {
+        uint16_t tag, type;
+        uint32_t count;
+    } colours = {320, 3, 768}; /* a table of 256 colours, which ImageJ takes for 16 bits too */
+    bool found = false, software = false, coloured = false;
     for (size_t i = 0; i + sizeof want <= size; i++) {
         found = found || memcmp(text + i, want, sizeof want) == 0;
         software = software || memcmp(text + i, "pipec 0.1", 10) == 0;
+        coloured = coloured || memcmp(text + i, &colours, sizeof colours) == 0;
     }
     assert_true(found);
     assert_true(software);
+    assert_true(coloured);
     free(text);
     unlink(path);
 }
@@ -572,11 +603,12 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiff),          cmocka_unit_test(test_fits),        cmocka_unit_test(test_png),
-        cmocka_unit_test(test_png_scaled),    cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes),
-        cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one), cmocka_unit_test(test_description),
-        cmocka_unit_test(test_fits_header),   cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
-        cmocka_unit_test(test_no_folder),     cmocka_unit_test(test_huge_read),   cmocka_unit_test(test_huge_write),
+        cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),          cmocka_unit_test(test_png),
+        cmocka_unit_test(test_png_scaled),  cmocka_unit_test(test_png_of_fits),   cmocka_unit_test(test_pixel_sizes),
+        cmocka_unit_test(test_png_sizes),   cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one),
+        cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),   cmocka_unit_test(test_abort),
+        cmocka_unit_test(test_too_large),   cmocka_unit_test(test_no_folder),     cmocka_unit_test(test_huge_read),
+        cmocka_unit_test(test_huge_write),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }
