@@ -110,7 +110,7 @@ static int value_slots(const IrNode *node)
         return n;
     }
     default:
-        return node->kind == IR_K_VALUE || node->kind == IR_K_LABELS ? 1 : 0;
+        return node->kind == IR_K_VALUE || (node->kind == IR_K_LABELS && node->op != IR_MAP) ? 1 : 0;
     }
 }
 

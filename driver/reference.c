@@ -174,7 +174,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
             ok = give_image(ir_eval_node(ev, o->node), ir_eval_elem(ev, o->node), to, i, err);
             to->grids[i].place = give_place(ev, &o->place);
             if (ok && out->kind == OUT_LABELS) {
-                to->values[i] = ir_eval_node(ev, o->node)->value[0];
+                to->values[i] = out->value >= 0 ? ir_eval_node(ev, o->node)->value[0] : (double)NAN;
             }
         }
     }

@@ -21,32 +21,55 @@ static const IrCarry *carry_of(const IrGraph *g, IrId id)
     return NULL;
 }
 
-IrId ir_ids_of(const IrGraph *g, IrId labels)
+IrId ir_ids_read(const IrGraph *g, IrExpr labels)
+{
+    const IrExprNode *n = ir_expr(g, labels);
+    double other = 1;
+    if (n->op == IR_X_SELECT && ir_is_const(g, n->c, &other) && other == 0) {
+        labels = n->b;
+    }
+    IrId node = node_read(g, labels);
+    const bool any = ir_node(g, node)->kind == IR_K_LABELS || ir_node(g, node)->op == IR_MAP;
+    return any && ir_node(g, node)->elem == ELEM_U32 ? node : 0;
+}
+
+/* The labels of which these are copies, or grown from, or parts; 0: they have numbers of their own. */
+static IrId labels_before(const IrGraph *g, IrId labels)
+{
+    const IrNode *node = ir_node(g, labels);
+    switch (node->op) {
+    case IR_MAP:
+    case IR_NEAREST_LABEL:
+        return ir_ids_read(g, node->in[0]);
+    case IR_WATERSHED:
+        return ir_ids_read(g, node->in[1]);
+    case IR_POINTS:
+        return node->of;
+    case IR_CARRY:
+        return carry_of(g, labels) != NULL ? carry_of(g, labels)->first : 0;
+    default:
+        return 0;
+    }
+}
+
+IrId ir_ids_first(const IrGraph *g, IrId labels)
 {
     /* As many steps as nodes, since a graph from a file may go round in circles. */
-    for (int left = g->nodes.n; left > 0 && labels != 0 && ir_node(g, labels)->kind == IR_K_LABELS; left--) {
-        const IrNode *node = ir_node(g, labels);
-        switch (node->op) {
-        case IR_INPUT:
+    for (int left = g->nodes.n; left > 0; left--) {
+        IrId before = labels_before(g, labels);
+        if (before == 0) {
             return labels;
-        case IR_MAP: /* a copy */
-        case IR_NEAREST_LABEL:
-            labels = node_read(g, node->in[0]);
-            break;
-        case IR_WATERSHED:
-            labels = node_read(g, node->in[1]);
-            break;
-        case IR_POINTS:
-            labels = node->of;
-            break;
-        case IR_CARRY:
-            labels = carry_of(g, labels) != NULL ? carry_of(g, labels)->first : 0;
-            break;
-        default:
-            return 0;
         }
+        labels = before;
     }
     return 0;
+}
+
+IrId ir_ids_of(const IrGraph *g, IrId labels)
+{
+    IrId first = ir_ids_first(g, labels);
+    bool input = ir_node(g, first)->op == IR_INPUT && ir_node(g, first)->kind == IR_K_LABELS;
+    return input ? first : 0;
 }
 
 IrId ir_ids_of_column(const IrGraph *g, IrId table, int column)
@@ -69,7 +92,7 @@ static bool is_ids_of(const IrGraph *g, IrId node, IrId input)
 
 IrExpr ir_ids_numbers(IrGraph *g, IrExpr read)
 {
-    IrId input = ir_ids_of(g, node_read(g, read));
+    IrId input = ir_ids_of(g, ir_ids_read(g, read));
     if (input == 0) {
         return read;
     }
@@ -103,7 +126,7 @@ static void check_lookup(const IrGraph *g, IrExpr e, void *ctx)
     while (ir_expr(g, at)->op == IR_X_CAST) {
         at = ir_expr(g, at)->a;
     }
-    if (ir_expr(g, at)->op != IR_X_COORD && ir_ids_of(g, node_read(g, at)) != input) {
+    if (ir_expr(g, at)->op != IR_X_COORD && ir_ids_of(g, ir_ids_read(g, at)) != input) {
         s->mixed[input] = true;
     }
 }

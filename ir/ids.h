@@ -16,12 +16,17 @@
 /* The argument of an input of labels; without it nothing is computed by its labels. */
 enum { IR_IDS_PLACES = 1, IR_IDS_REFUSED /* it cannot have places: larger numbers are an error */ };
 
-/* The input whose labels these are, moved or grown; 0: they are numbered by the pipeline. */
+/* The labels that an expression has, or parts of which it has where the others are 0: their node; 0: it is something
+ * else. */
+IrId ir_ids_read(const IrGraph *g, IrExpr labels);
+/* The labels in which these got their numbers, if they were only moved, grown or cut since then. */
+IrId ir_ids_first(const IrGraph *g, IrId labels);
+/* That, if it is an input; 0: they are numbered by the pipeline. */
 IrId ir_ids_of(const IrGraph *g, IrId labels);
 /* The input whose places a table's column 0, 1 or 2 has; 0: they are numbers. */
 IrId ir_ids_of_column(const IrGraph *g, IrId table, int column);
-/* The numbers of labels: `read` reads an image of labels. */
-IrExpr ir_ids_numbers(IrGraph *g, IrExpr read);
+/* The numbers of labels, an expression as ir_ids_read takes. */
+IrExpr ir_ids_numbers(IrGraph *g, IrExpr labels);
 /* Once the graph is complete: gives inputs their argument, and takes look-ups out that nobody needs. */
 void ir_ids_settle(IrGraph *g);
 

@@ -8,6 +8,7 @@
 #include "elab.h"
 
 #include "../../base/near.h"
+#include "../../ir/ids.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,8 +45,7 @@ Val el_painted(Elab *el, Val vector)
 
 bool el_is_of(Elab *el, Val vector, Val labels, Span span)
 {
-    IrId node;
-    if (el_plain_read(el, labels.expr, &node) && node == vector.node) {
+    if (ir_ids_first(el->g, el_labels_of(el, labels, span)) == ir_ids_first(el->g, vector.node)) {
         return true;
     }
     Diag *d = el_error(el, VECTOR_MEETS, span, "a value for each label", "other labels");
@@ -69,14 +69,16 @@ bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span)
     *labels = first != NULL ? first->node : 0;
     for (int i = 0; i < n && first != NULL; i++) {
         bool image = vals[i].kind == VAL_IMAGE;
-        if (image || (vals[i].kind == VAL_VECTOR && vals[i].node != *labels)) {
+        bool other = vals[i].kind == VAL_VECTOR && ir_ids_first(el->g, vals[i].node) != ir_ids_first(el->g, *labels);
+        if (image || other) {
             Diag *d = el_error(el, VECTOR_MEETS, span, el_describe(el, *first),
                                image ? el_describe(el, vals[i]) : "a value for each of other labels");
             diag_help(
                 el->diags, d,
                 image ? "paint it on its labels, and compute with the pixels: v[%s]"
-                      : "take both of the same labels, a part of each by a mask: label_sum(%s, image if mask else 0)",
-                el_labels_name(el, *first));
+                      : "labels have the same numbers where one is made of the other: expand_labels(%s, 5), or a part "
+                        "of it, mask_labels(%s, mask, renumber = false)",
+                el_labels_name(el, *first), el_labels_name(el, *first));
             return false;
         }
     }
@@ -171,14 +173,14 @@ static IrExpr value_of_label(Elab *el, Call *call, int i, IrId labels)
 }
 
 /* Labels that may not be there have no place. */
-static IrExpr where_present(Elab *el, IrId labels, IrExpr place, Span span)
+IrExpr el_where_present(Elab *el, Val labels, IrExpr place, Span span)
 {
     IrGraph *g = el->g;
-    IrExpr read = ir_read(g, labels);
+    IrExpr read = el_readable(el, labels, "labels", span).expr;
     IrNode node = {.op = IR_PERLABEL,
                    .kind = IR_K_VECTOR,
                    .elem = ELEM_F32,
-                   .of = labels,
+                   .of = el_labels_of(el, labels, span),
                    .in = {read, ir_cast(g, read, ELEM_F32)},
                    .arg = {ir_const(g, 3)}};
     IrId count = el_add_once(el, node, "count", span);
@@ -190,15 +192,15 @@ static IrExpr where_present(Elab *el, IrId labels, IrExpr place, Span span)
 Val el_points(Elab *el, Call *call)
 {
     IrNode node = {.op = IR_POINTS, .kind = IR_K_LABELS, .elem = ELEM_U32, .grid = call->arg[0].grid};
-    node.of = el_store(el, call->arg[0], "labels", call->span);
+    node.of = el_labels_of(el, call->arg[0], call->span);
     for (int axis = 0; axis < 4; axis++) {
         node.in[axis] = value_of_label(el, call, axis + 1, node.of);
         if (node.in[axis] == 0) {
             return el_err();
         }
     }
-    if (!el_is_dense(el, el_image(el, ir_read(el->g, node.of), node.grid))) {
-        node.in[0] = where_present(el, node.of, node.in[0], call->span);
+    if (!el_is_dense(el, call->arg[0])) {
+        node.in[0] = el_where_present(el, call->arg[0], node.in[0], call->span);
     }
     return el_node(el, el_add_once(el, node, NULL, call->span));
 }
@@ -229,7 +231,7 @@ static IrExpr centroid_of_label(Elab *el, Val labels, IrId node, int axis, Span 
                      .elem = ELEM_F32,
                      .text = arena_printf(el->arena, "%slabel,%s", space, COLUMNS[axis]),
                      .of = node,
-                     .in = {ir_read(g, node)},
+                     .in = {el_readable(el, labels, "labels", span).expr},
                      .arg = {one, one, one}};
     IrId vector = el_add_once(el, column, COLUMNS[axis], span);
     return ir_cast(g, ir_lookup(g, vector, ir_coord(g, IR_AX_X)), ELEM_F32);
@@ -267,12 +269,12 @@ static IrExpr bound(Elab *el, Val v)
 static bool near_node(Elab *el, Call *call, IrNode *node)
 {
     const Val labels = call->arg[0];
-    node->of = el_store(el, labels, "labels", call->span);
+    node->of = el_labels_of(el, labels, call->span);
     for (int axis = 0; axis < 3; axis++) {
         node->in[axis] = centroid_of_label(el, labels, node->of, axis, call->span);
     }
-    if (!el_is_dense(el, el_image(el, ir_read(el->g, node->of), labels.grid))) {
-        node->in[0] = where_present(el, node->of, node->in[0], call->span);
+    if (!el_is_dense(el, labels)) {
+        node->in[0] = el_where_present(el, labels, node->in[0], call->span);
     }
     node->arg[4] = bound(el, call->arg[param_called(call, "n")]);
     node->arg[5] = bound(el, call->arg[param_called(call, "distance")]);
@@ -289,7 +291,7 @@ static IrExpr pixel_for_label(IrGraph *g, IrExpr e, void *ctx)
 /* What a label has, at all of its pixels. */
 static Val painted(Elab *el, Call *call, int i)
 {
-    IrId labels = el_store(el, call->arg[0], "labels", call->span);
+    IrId labels = el_labels_of(el, call->arg[0], call->span);
     IrExpr value = value_of_label(el, call, i, labels);
     return value == 0 ? el_err() : el_image(el, ir_rewrite(el->g, value, pixel_for_label, &labels), call->arg[0].grid);
 }

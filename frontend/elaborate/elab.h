@@ -217,6 +217,8 @@ Val el_without_gaps(Elab *el, Val labels, Span span);
 bool el_is_dense(Elab *el, Val labels);
 /* The input whose labels these are (ir/ids.h); 0: they are numbered by the pipeline, or `v` is no image of labels. */
 IrId el_labels_input(const Elab *el, Val v);
+/* The node that labels are of, or parts of which they are: what is computed by label belongs to it. */
+IrId el_labels_of(Elab *el, Val labels, Span span);
 /* Labels as an image of their numbers, u32; anything else as it is. */
 Val el_numbers(Elab *el, Val v);
 /* Labels as an image of their places: equal where they are, in the order of the numbers, and small. */
@@ -342,6 +344,8 @@ Val el_each_once(Elab *el, Val vector, Span span);
 bool el_is_of(Elab *el, Val vector, Val labels, Span span);
 /* What the user calls the labels of a vector. */
 const char *el_labels_name(const Elab *el, Val vector);
+/* What a label has, an expression of it, where the label is there; else NaN. */
+IrExpr el_where_present(Elab *el, Val labels, IrExpr value, Span span);
 /* Turns vectors into images of which el_vector() makes a vector again: arithmetic with both is the same.  `labels`
  * are those that they belong to, 0 when there are no vectors, and `node` of the images.  False after a complaint:
  * images and vectors, or vectors of several labels. */

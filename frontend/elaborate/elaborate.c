@@ -509,6 +509,17 @@ static void refuse_output(Elab *el, const AstStmt *s, Val v)
     }
 }
 
+/* Parts of labels, which are computed as places, are written with their numbers. */
+static IrId labels_to_write(Elab *el, Val v, const char *name, Span span)
+{
+    IrId node = el_store(el, v, NULL, span);
+    if (ir_node(el->g, node)->kind != IR_K_LABELS) {
+        node = el_store_as(el, el_image(el, ir_ids_numbers(el->g, ir_read(el->g, node)), v.grid), name, span);
+        ir_node(el->g, node)->kind = IR_K_LABELS;
+    }
+    return node;
+}
+
 static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
 {
     if (output_name_taken(el, name, s->name_span)) {
@@ -518,7 +529,7 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
     if (v.kind == VAL_IMAGE) {
         out.place = *el_place_of(el, v.grid);
         out.along = strcmp(out.format, "csv") == 0 ? el_names_of(el, v.grid)->of[IR_AX_X] : IR_AX_X;
-        out.node = el_store(el, v, NULL, s->span);
+        out.node = v.image == IR_K_LABELS ? labels_to_write(el, v, name, s->span) : el_store(el, v, NULL, s->span);
         if (ir_node(el->g, out.node)->op == IR_INPUT && v.image == IR_K_IMAGE) {
             out.node = el_store_as(el, v, name, s->span);
         }

@@ -60,6 +60,11 @@ static Val refuse_labels(Elab *el, Span span)
     return el_err();
 }
 
+static bool is_labels(Val v)
+{
+    return v.kind == VAL_IMAGE && v.image == IR_K_LABELS;
+}
+
 /* True when the value may be an operand; complains otherwise. */
 static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
 {
@@ -80,7 +85,7 @@ static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
         refuse_mask(el, cls, span);
         return false;
     }
-    if (cls == CLASS_NUMBERS && v.kind == VAL_IMAGE && v.image == IR_K_LABELS) {
+    if (cls == CLASS_NUMBERS && is_labels(v)) {
         refuse_labels(el, span);
         return false;
     }
@@ -227,8 +232,14 @@ Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
     if (labels != 0) {
         return as_vector(el_op2(el, op, of_labels[0], of_labels[1], span), labels);
     }
-    bool fine = check_operand(el, op, a, span);
-    fine = check_operand(el, op, b, span) && fine;
+    bool cut = op == IR_X_MUL && ((is_labels(a) && el_is_mask(el, b)) || (is_labels(b) && el_is_mask(el, a)));
+    bool fine = !cut && check_operand(el, op, a, span);
+    fine = !cut && check_operand(el, op, b, span) && fine;
+    if (cut) {
+        Diag *d = el_error(el, LABELS_AS_NUMBER, span, "labels");
+        diag_help(el->diags, d,
+                  "labels inside a mask: mask_labels(labels, mask), which keeps their numbers with renumber = false");
+    }
     if (!fine) {
         return el_err();
     }

@@ -415,8 +415,8 @@ static int sort_column(Elab *el, Call *call, const Wanted *m)
 static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
 {
     node.text = columns_of(el, m, el_has(el, call->arg[0], IR_AX_Z));
-    node.of = el_store(el, call->arg[0], "labels", call->span);
-    node.in[0] = ir_read(el->g, node.of);
+    node.of = el_labels_of(el, call->arg[0], call->span);
+    node.in[0] = el_readable(el, call->arg[0], "labels", call->span).expr;
     for (int k = 0; k < m->n_images; k++) {
         Val image = m->images[k];
         image.image = IR_K_IMAGE;
@@ -450,6 +450,13 @@ Val el_measure(Elab *el, Call *call)
     return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
 }
 
+/* Are these parts of labels, with their numbers? */
+static bool is_part(Elab *el, Val labels)
+{
+    IrId node;
+    return !el_plain_read(el, labels.expr, &node) || ir_node(el->g, node)->kind != IR_K_LABELS;
+}
+
 /* One property of each label, as a vector that an image of labels can look up. */
 Val el_property(Elab *el, Call *call)
 {
@@ -465,7 +472,12 @@ Val el_property(Elab *el, Call *call)
         return el_err();
     }
     IrNode column = {.op = IR_COLUMN, .kind = IR_K_VECTOR, .elem = ELEM_F32};
-    return primitive(el, measuring(el, call, &m, column), "column", call->span);
+    Val v = primitive(el, measuring(el, call, &m, column), "column", call->span);
+    bool counts = m.properties[0]->id == MEASURE_ID_AREA || m.properties[0]->id == MEASURE_ID_NUM_PIXELS;
+    if (!counts && is_part(el, call->arg[0])) { /* of which nothing may be left */
+        v.expr = el_where_present(el, call->arg[0], ir_cast(el->g, v.expr, ELEM_F32), call->span);
+    }
+    return v;
 }
 
 /* ---- per label ------------------------------------------------------------------------- */
@@ -482,7 +494,7 @@ Val el_per_label(Elab *el, Call *call)
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
-    IrId labels = el_store(el, call->arg[0], "labels", call->span);
+    IrId labels = el_labels_of(el, call->arg[0], call->span);
     Val value = pair[1];
     value.image = IR_K_IMAGE;
     value.expr = ir_cast(el->g, value.expr, ELEM_F32);
@@ -490,7 +502,8 @@ Val el_per_label(Elab *el, Call *call)
                    .kind = IR_K_VECTOR,
                    .elem = ELEM_F32,
                    .of = labels,
-                   .in = {ir_read(el->g, labels), el_readable(el, value, "value", call->span).expr},
+                   .in = {el_readable(el, call->arg[0], "labels", call->span).expr,
+                          el_readable(el, value, "value", call->span).expr},
                    .arg = {ir_const(el->g, fold)}};
     return primitive(el, node, PER_LABEL[fold] + 6, call->span);
 }
@@ -597,7 +610,8 @@ Val el_compact(Elab *el, Call *call)
     return primitive(el, node, NULL, call->span);
 }
 
-/* Labels under a mask; what is left of them is numbered anew, because some may be gone. */
+/* Labels under a mask.  What is left of them is numbered anew, because some may be gone, or keeps its numbers: then what
+ * is computed by it belongs to the labels that it is a part of. */
 Val el_mask_labels(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
@@ -607,6 +621,11 @@ Val el_mask_labels(Elab *el, Call *call)
     }
     IrExpr none = ir_const_typed(g, 0, ELEM_U32);
     Val left = el_image(el, ir_op3(g, IR_X_SELECT, pair[1].expr, pair[0].expr, none), pair[0].grid);
+    double renumber = 1;
+    if (el_constant(el, call->arg[2], &renumber) && renumber == 0) {
+        left.image = IR_K_LABELS;
+        return left;
+    }
     left = el_readable(el, left, "inside", call->span);
     return renumbered(el, left, bound_of(el, call->arg[0].expr), any_numbers(el, left.expr), call->span);
 }

@@ -149,10 +149,19 @@ Val el_image(Elab *el, IrExpr e, int grid)
     return (Val){.kind = VAL_IMAGE, .image = kind, .grid = grid, .expr = e};
 }
 
+IrId el_labels_of(Elab *el, Val labels, Span span)
+{
+    IrId node = ir_ids_read(el->g, labels.expr);
+    while (node != 0 && ir_node(el->g, node)->kind != IR_K_LABELS) { /* parts of labels, stored */
+        node = ir_ids_read(el->g, ir_node(el->g, node)->in[0]);
+    }
+    return node != 0 ? node : el_store(el, labels, "labels", span);
+}
+
 IrId el_labels_input(const Elab *el, Val v)
 {
     bool labels = v.kind == VAL_IMAGE && v.image == IR_K_LABELS;
-    return labels ? ir_ids_of(el->g, ir_expr(el->g, v.expr)->node) : 0;
+    return labels ? ir_ids_of(el->g, ir_ids_read(el->g, v.expr)) : 0;
 }
 
 Val el_numbers(Elab *el, Val v)

@@ -220,6 +220,14 @@ case('label_four', flat, M + 'output a = label(mask, connectivity = 4)', ndi.lab
 case('label_six', deep, M + 'output a = label(mask, connectivity = 6)', ndi.label(mask3, six)[0], 0)
 case('label_eighteen', deep, 'output a = label(image > 110, connectivity = 18)',
      ndi.label(D > 110, ndi.generate_binary_structure(3, 2))[0], 0)
+cores = ndi.label(F > 110, eight)[0]
+cells = segmentation.expand_labels(cores, 2)
+ring, each = np.where((cores == 0) & (F > 40), cells, 0), np.arange(cores.max() + 1)
+ratio = np.nan_to_num(ndi.mean(F, cores, each) / ndi.mean(F, ring, each), nan=-1)
+case('ring_by_the_same_numbers', flat, 'cores = label(image > 110)\ncells = expand_labels(cores, 2)\n'
+     'ring = mask_labels(cells, not cores > 0 and image > 40, renumber = false)\n'
+     'ratio = property(cores, image, mean) / property(ring, image, mean)\n'
+     'output a = (-1 if isnan(ratio) else ratio)[cells] if cells > 0 else 0', np.where(cells > 0, ratio[cells], 0))
 planes = np.zeros((3, 3, 3)), np.zeros((3, 3, 3))
 planes[0][1], planes[1][1] = four, eight
 case('label_planes', deep, M + 'output a = label(mask, connectivity = 4)', ndi.label(mask3, planes[0])[0], 0)

@@ -299,7 +299,7 @@ static bool fetch(const Run *run, const Program *program, Err *err)
             to->rows = table->rows;
             to->columns = table->columns;
             TRY(take_cells(to, table->at, err));
-        } else if (from->kind == OUT_VALUE || from->kind == OUT_LABELS) {
+        } else if (from->value >= 0) {
             const double *values;
             TRY(exec_values(run->exec, &values, err));
             to->value =

@@ -34,7 +34,9 @@ static const char ALL[] =
     "output t = measure(seg, image, area, centroid, max)\noutput p = near_pairs(seg, n = 2)\n"
     "output s = label_sum(seg, image)[seg]\ngrown = expand_labels(seg, 2)\noutput grown\n"
     "output u = u32(grown) if image > 90 else 0\noutput r = keep_labels(seg, label_max(seg, image) > 100)\n"
-    "output w = watershed(image, seg)\noutput q = touching_pairs(seg)\noutput seg_again = seg\n";
+    "output w = watershed(image, seg)\noutput q = touching_pairs(seg)\noutput seg_again = seg\n"
+    "part = mask_labels(grown, image > 90, renumber = false)\noutput part\n"
+    "output share = (property(part, image, mean) / property(seg, image, mean))[grown]\n";
 
 static void devices_give_the_same_bits(void **state)
 {
