@@ -573,6 +573,13 @@ VALUE(perimeter)
     *out = length * square_side(f);
 }
 
+VALUE(circularity)
+{
+    double length;
+    value_perimeter(f, o, v, &length);
+    *out = 4 * MEASURE_PI * ((double)o->count * f->spacing[0] * f->spacing[1]) / (length * length);
+}
+
 /* The five weights of scikit-image's table for 2 x 2 neighbourhoods: codes 1, 5; 2, 7, 10, 11;
  * 3; 8, 12; 9, 13. */
 VALUE(perimeter_crofton)

@@ -42,9 +42,22 @@ typedef struct MeasureObject {
 typedef struct MeasureIntensity {
     double sum[2], square[2], by[3][2]; /* by: times the coordinate */
     double min, max;                    /* NaN when a pixel is */
-    double median;
+    double median;                      /* or another percentile */
     double moments[MEASURE_MAX_MOMENTS];
 } MeasureIntensity;
+
+/* Where a percentile lies among the sorted values of an object, from 0, as a fraction of 1: between two of them. */
+static inline double measure_rank(uint64_t count, double fraction)
+{
+    return (double)(count - 1) * fraction;
+}
+
+/* What is there, with the values at the whole ranks around it; linear as in numpy. */
+static inline double measure_between(double lower, double upper, double rank)
+{
+    double part = rank - (double)(int64_t)rank;
+    return lower == upper ? (lower + upper) / 2 : lower * (1 - part) + upper * part;
+}
 
 /* The place from which an object's moments are summed: the pixel at its centroid. */
 static inline int64_t measure_anchor(int64_t sum, uint64_t count)

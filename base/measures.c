@@ -4,7 +4,9 @@
  */
 #include "measures.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool listed(const char *list, const char *name, size_t length)
@@ -88,6 +90,13 @@ static bool add_item(MeasureList *list, const char *text, size_t length, Err *er
     memcpy(item->header, header, header_length);
     item->header[header_length] = '\0';
     list->columns += measure_columns(measure, list->dims);
+    if (measure->needs == MEASURE_MEDIAN) {
+        double fraction = measure_percent(name, name_length) / 100;
+        if ((list->image_needs[item->image] & MEASURE_MEDIAN) && list->fraction[item->image] != fraction) {
+            return err_set(err, CODE_USAGE, "'%.*s' is a second percentile of one image", (int)length, text);
+        }
+        list->fraction[item->image] = fraction;
+    }
     if (measure->intensity) {
         list->image_needs[item->image] |= measure->needs;
         list->images = item->image + 1 > list->images ? item->image + 1 : list->images;
@@ -115,8 +124,40 @@ void measure_header(const Measure *measure, int dims, const char *header, int i,
     }
 }
 
+/* "percentile_99_5": 99.5; NaN where the name is another one, or nothing from 0 to 100. */
+static double named_percent(const char *name, size_t length)
+{
+    static const char *const FRONTS[] = {"percentile_", "intensity_percentile_"};
+    double percent = (double)NAN;
+    for (size_t i = 0; i < sizeof FRONTS / sizeof *FRONTS; i++) {
+        size_t front = strlen(FRONTS[i]), rest = length > front ? length - front : 0;
+        char number[16] = "";
+        if (rest == 0 || rest >= sizeof number || memcmp(name, FRONTS[i], front) != 0) {
+            continue;
+        }
+        memcpy(number, name + front, rest);
+        size_t whole = strspn(number, "0123456789"), digits = 0;
+        if (number[whole] == '_') {
+            number[whole] = '.';
+            digits = 1 + strspn(number + whole + 1, "0123456789");
+        }
+        bool fine = whole > 0 && whole + digits == rest && digits != 1;
+        percent = fine && strtod(number, NULL) <= 100 ? strtod(number, NULL) : percent;
+    }
+    return percent;
+}
+
+double measure_percent(const char *name, size_t length)
+{
+    double percent = named_percent(name, length);
+    return isnan(percent) ? 50 : percent;
+}
+
 const Measure *measure_find(const char *name, size_t length)
 {
+    if (!isnan(named_percent(name, length))) {
+        return &MEASURES[MEASURE_ID_INTENSITY_PERCENTILE];
+    }
     for (int i = 0; i < MEASURE_IDS; i++) {
         if (listed(MEASURES[i].name, name, length) || listed(MEASURES[i].aliases, name, length)) {
             return &MEASURES[i];

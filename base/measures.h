@@ -75,8 +75,10 @@ extern const Measure MEASURES[MEASURE_IDS];
  * 16 for z-1. */
 extern const int8_t MEASURE_EULER_3D[256];
 
-/* The measure called so (current or other name), or NULL. */
+/* The measure called so (current or other name), or NULL.  percentile_N is the one of any N. */
 const Measure *measure_find(const char *name, size_t length);
+/* The percentile that a measure with MEASURE_MEDIAN is, by its name: 50 of the median, 99.5 of percentile_99_5. */
+double measure_percent(const char *name, size_t length);
 /* Number of columns in 2 or 3 dimensions. */
 int measure_columns(const Measure *measure, int dims);
 /* Name of column i of a measure that the user calls `header`: "centroid-0"; numbers stand in place of a #:
@@ -96,6 +98,7 @@ typedef struct MeasureList {
     int n, columns, images; /* images: one more than the largest image number used */
     unsigned needs;         /* of all items, without those of images */
     unsigned image_needs[MEASURE_MAX_IMAGES];
+    double fraction[MEASURE_MAX_IMAGES]; /* of the image whose needs have MEASURE_MEDIAN: the percentile / 100 */
     MeasureItem at[MEASURE_MAX_ITEMS];
 } MeasureList;
 

@@ -336,13 +336,15 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void find_median(const Object *o, const float *image, float *sorted, MeasureIntensity *v)
+static void find_percentile(const Object *o, const float *image, double fraction, float *sorted, MeasureIntensity *v)
 {
+    double rank = measure_rank(o->n, fraction);
+    size_t lower = (size_t)rank, upper = lower + ((double)lower < rank);
     for (size_t i = 0; i < o->n; i++) {
         sorted[i] = image[o->pixels[i].at];
     }
     qsort(sorted, o->n, sizeof *sorted, compare_floats);
-    v->median = ((double)sorted[(o->n - 1) / 2] + (double)sorted[o->n / 2]) / 2;
+    v->median = measure_between((double)sorted[lower], (double)sorted[upper], rank);
 }
 
 static void sum_intensity(const Object *o, const float *image, MeasureIntensity *v)
@@ -376,7 +378,8 @@ static void sum_intensity(const Object *o, const float *image, MeasureIntensity 
     }
 }
 
-static bool measure_intensity(const Object *o, const float *image, int dims, unsigned needs, MeasureIntensity *v)
+static bool measure_intensity(const Object *o, const float *image, int dims, unsigned needs, double fraction,
+                              MeasureIntensity *v)
 {
     sum_intensity(o, image, v);
     if (needs & (MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD)) {
@@ -391,7 +394,7 @@ static bool measure_intensity(const Object *o, const float *image, int dims, uns
         if (isnan(v->min)) {
             v->median = (double)NAN;
         } else {
-            find_median(o, image, sorted, v);
+            find_percentile(o, image, fraction, sorted, v);
         }
         free(sorted);
     }
@@ -446,7 +449,7 @@ static bool measure_row(Measuring *m, uint32_t label, const Pixel *pixels, size_
     }
     for (int k = 0; k < m->list->images; k++) {
         if (m->list->image_needs[k] != 0 &&
-            !measure_intensity(&o, m->images[k], m->frame.dims, m->list->image_needs[k], &v[k])) {
+            !measure_intensity(&o, m->images[k], m->frame.dims, m->list->image_needs[k], m->list->fraction[k], &v[k])) {
             return false;
         }
     }

@@ -372,6 +372,7 @@ Val el_neighbours(Elab *el, Call *call)
 Val el_pairs(Elab *el, Call *call)
 {
     enum { FIRST = 4 }; /* of the arguments of a table (nodes.def) */
+    static const char *const SIZES[] = {"outline", "size"};
     int n = call->op->n_params;
     Span at[4] = {call->span, call->span, call->span, call->span};
     Val args[4];
@@ -384,6 +385,14 @@ Val el_pairs(Elab *el, Call *call)
         IrId input = el_labels_input(el, call->arg[i < n ? i : 0]);
         IrExpr of = input != 0 ? ir_extent(el->g, input, IR_AX_X) : ir_const(el->g, 0);
         ir_node(el->g, table.node)->arg[FIRST + i] = of;
+    }
+    if (table.kind == VAL_TABLE) {
+        IrNode *node = ir_node(el->g, table.node);
+        const char *space = strncmp(node->text, "3d,", 3) == 0 ? "3d," : "", *size = SIZES[n - 1];
+        node->text =
+            arena_printf(el->arena,
+                         "%slabel=pair,0:max=label,1:max=neighbour,2:max=%s,3:max=neighbour_%s,num_pixels=pixels",
+                         space, size, size);
     }
     return table;
 }

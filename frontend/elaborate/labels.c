@@ -95,7 +95,9 @@ typedef struct Wanted {
     const AstArg
         *name[MEASURE_MAX_IMAGES]; /* what the user calls an image that all properties are about; NULL: a number */
     int n_images, n_in_all;
-    bool full; /* somebody has been told that there are too many images */
+    int like[MEASURE_MAX_IMAGES];       /* 0, or one more than the image whose pixels it has, for one more percentile */
+    double percent[MEASURE_MAX_IMAGES]; /* of that and of images of which one is asked for, plus 1; 0: none is */
+    bool full;                          /* somebody has been told that there are too many images */
     const Measure *properties[CALL_MAX_ARGS];
     const char *headers[CALL_MAX_ARGS]; /* as the user writes them */
     int image[CALL_MAX_ARGS];           /* that a column with a name is about, or ALL_IMAGES */
@@ -308,8 +310,39 @@ static bool read_measure(Elab *el, Call *call, Wanted *m)
     return fine && names_fit(el, m);
 }
 
+/* The number of image k as one of which a percentile is asked for: each has one, so that more of them ask for the image
+ * once more. */
+static int image_of_percentile(Elab *el, Wanted *m, int k, double percent, Span at)
+{
+    int i = k;
+    for (; i < m->n_images; i++) {
+        if ((i == k && m->percent[i] == 0) || ((i == k || m->like[i] == k + 1) && m->percent[i] == percent + 1)) {
+            break;
+        }
+    }
+    if (i == MEASURE_MAX_IMAGES) {
+        too_many(el, at);
+        return k;
+    }
+    if (i == m->n_images) {
+        m->images[m->n_images++] = m->images[k];
+        m->like[i] = k + 1;
+    }
+    m->percent[i] = percent + 1;
+    return i;
+}
+
+/* The number of image k as what a property is about. */
+static int number_of_image(Elab *el, Wanted *m, int property, int k)
+{
+    const Measure *p = m->properties[property];
+    const char *header = p->id == MEASURE_ID_INTENSITY_PERCENTILE ? m->headers[property] : "";
+    bool percentile = p->needs == MEASURE_MEDIAN;
+    return percentile ? image_of_percentile(el, m, k, measure_percent(header, strlen(header)), m->at[property]) : k;
+}
+
 /* "label,area,0:mean", in a volume with "3d," in front: a property about images once for each of them. */
-static const char *columns_of(Elab *el, const Wanted *m, bool space)
+static const char *columns_of(Elab *el, Wanted *m, bool space)
 {
     Str s;
     str_init(&s, el->arena);
@@ -331,7 +364,7 @@ static const char *columns_of(Elab *el, const Wanted *m, bool space)
             if (!m->in_all[k]) {
                 continue;
             }
-            str_addf(&s, ",%d:%s", k, header);
+            str_addf(&s, ",%d:%s", number_of_image(el, m, i, k), header);
             if (m->name[k] != NULL) {
                 str_addf(&s, "=%s#-%s", header, m->name[k]->name);
             } else if (m->n_in_all > 1) {
@@ -387,7 +420,7 @@ static int column_called(Elab *el, const char *word, const char *columns, int di
 
 /* The column, from 1, that rows are sorted by: the first one of a property, of the first image, or the one that the
  * table will call so. */
-static int sort_column(Elab *el, Call *call, const Wanted *m)
+static int sort_column(Elab *el, Call *call, Wanted *m)
 {
     int param = parameter(call, "sort"), dims = el_ndim(el, call->arg[0]);
     const char *word = call->arg[param].text;
@@ -412,7 +445,7 @@ static int sort_column(Elab *el, Call *call, const Wanted *m)
 }
 
 /* `node` measures what is wanted of the call's labels. */
-static IrNode measuring(Elab *el, Call *call, const Wanted *m, IrNode node)
+static IrNode measuring(Elab *el, Call *call, Wanted *m, IrNode node)
 {
     node.text = columns_of(el, m, el_has(el, call->arg[0], IR_AX_Z));
     node.of = el_labels_of(el, call->arg[0], call->span);

@@ -221,6 +221,12 @@ case('label_six', deep, M + 'output a = label(mask, connectivity = 6)', ndi.labe
 case('label_eighteen', deep, 'output a = label(image > 110, connectivity = 18)',
      ndi.label(D > 110, ndi.generate_binary_structure(3, 2))[0], 0)
 cores = ndi.label(F > 110, eight)[0]
+each = [0] + [np.percentile(F[cores == k], 99.5) for k in range(1, cores.max() + 1)]
+case('percentile_of_each', flat, 'cores = label(image > 110)\noutput a = property(cores, image, percentile_99_5)[cores]',
+     np.array(each)[cores])
+each = [0] + [4 * np.pi * r.area / r.perimeter ** 2 if r.perimeter > 0 else 0 for r in measure.regionprops(cores)]
+case('circularity_of_each', flat, 'cores = label(image > 110)\nc = property(cores, circularity)\n'
+     'output a = (c if c < inf else 0)[cores] if cores > 0 else 0', np.array(each)[cores])
 cells = segmentation.expand_labels(cores, 2)
 ring, each = np.where((cores == 0) & (F > 40), cells, 0), np.arange(cores.max() + 1)
 ratio = np.nan_to_num(ndi.mean(F, cores, each) / ndi.mean(F, ring, each), nan=-1)

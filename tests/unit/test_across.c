@@ -93,10 +93,11 @@ static const Scene SCENES[] = {
      BOTH_NOISE,
      false},
     {"measures",
-     VOLUME "l = label(gaussian(image, 1.5) > 128)\n"
-            "output a = measure(l, image, area, bbox, centroid, mean, min, max, std, sum, euler_number)\n"
-            "output b = measure(l, image, solidity, median, moments_central, moments_weighted, area_filled)\n"
-            "output c = hull(l)\noutput d = property(l, area)[l]\n",
+     VOLUME
+     "l = label(gaussian(image, 1.5) > 128)\n"
+     "output a = measure(l, image, area, bbox, centroid, mean, min, max, std, sum, euler_number)\n"
+     "output b = measure(l, image, solidity, median, percentile_90, moments_central, moments_weighted, area_filled)\n"
+     "output c = hull(l)\noutput d = property(l, area)[l]\n",
      {31, 27, 12, 1},
      ELEM_U8,
      BOTH_SMOOTH,

@@ -206,7 +206,7 @@ static void test_weighted(void **state)
 static void test_medians(void **state)
 {
     (void)state;
-    check("label,0:median,1:median,2:median", "");
+    check("label,0:percentile_80,1:median,2:percentile_0", "");
 }
 
 static void test_filled(void **state)

@@ -110,6 +110,7 @@ static bool choose(Measuring *m, int image, int round)
     const MeasureAbout ending = {.standing = STANDING_ENDING, .from = m->about.from, .to = m->about.to};
     const DevArg args[] = {dev_int(round),
                            dev_int(MEASURE_MEDIAN_ROUNDS),
+                           dev_double(m->list.fraction[image]),
                            dev_uint(m->lanes.image[image].median),
                            dev_mem(m->place),
                            dev_mem(m->work),
@@ -117,7 +118,7 @@ static bool choose(Measuring *m, int image, int round)
     return measuring_launch_about(m, &(MeasuringAbout){.kernel = "cuts_choose",
                                                        .of = {&ending, NULL},
                                                        .args = args,
-                                                       .n_args = 6});
+                                                       .n_args = 7});
 }
 
 static bool count_image(Measuring *m, int image, int round)

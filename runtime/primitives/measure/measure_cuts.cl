@@ -94,6 +94,7 @@ typedef struct CutsDigits {
  * the last round, both keys as measure_median.cl.
  */
 PLACES_KERNEL void cuts_choose(PLACES_PARAMS, PLACES_ABOUT(ending), const int round, const int rounds,
+                               const double fraction,
                                const uint lane, global const ulong *place,
                                global const CutsDigits *digits, global ulong *table)
 {
@@ -104,7 +105,8 @@ PLACES_KERNEL void cuts_choose(PLACES_PARAMS, PLACES_ABOUT(ending), const int ro
     }
     global const CutsDigits *record = digits + place[k];
     global ulong *middle = table + lane * (size_t)n;
-    const ulong count = sums[k], known = round > 0 ? middle[k] : (count - 1) / 2;
+    const double rank = (double)(sums[k] - 1) * fraction;
+    const ulong lower = (ulong)rank, known = round > 0 ? middle[k] : lower;
     uint prefix = (uint)(known >> 40), digit = 0, next = ~record->above;
     ulong rest = known & (((ulong)1 << 40) - 1);
     while (digit < 255 && rest >= record->histogram[digit]) {
@@ -113,9 +115,9 @@ PLACES_KERNEL void cuts_choose(PLACES_PARAMS, PLACES_ABOUT(ending), const int ro
     for (uint d = 255; d > digit; d--) {
         next = record->histogram[d] > 0 ? prefix << 8 | d : next;
     }
-    const ulong not_above = (count - 1) / 2 - rest + record->histogram[digit];
+    const ulong not_above = lower - rest + record->histogram[digit];
     prefix = prefix << 8 | digit;
-    const uint upper = not_above > count / 2 ? prefix : next;
+    const uint upper = not_above > lower + ((double)lower < rank) ? prefix : next;
     const ulong keys = record->largest == 0xffffffff ? ~(ulong)0 : (ulong)prefix << 32 | upper;
     middle[k] = round < rounds - 1 ? (ulong)prefix << 40 | rest : keys;
 }

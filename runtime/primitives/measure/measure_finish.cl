@@ -6,7 +6,7 @@
  * in front, DIMS; lanes (-1: none) CONVEX, FERET, FILLED, MOMENTS with MOMENTS_MASK, and OUTLINE_AT,
  * from which PERIMETER, CROFTON and EULER count; FOR_IMAGES(DO) and for each image k: SUM_k,
  * SUM_DIGITS_k, SQUARE_k, SQUARE_DIGITS_k, BY_X_k, BY_Y_k, BY_Z_k, BY_DIGITS_k, RANGE_k (as for
- * measure.cl), MEDIAN_k, WEIGHTED_k with WEIGHTED_MASK_k; and FOR_ITEMS(DO): for each measure
+ * measure.cl), MEDIAN_k with FRACTION_k, WEIGHTED_k with WEIGHTED_MASK_k; and FOR_ITEMS(DO): for each measure
  * DO(its name, number of its image, its first column, its columns).
  */
 #define FINISH_INLINE static inline __attribute__((always_inline))
@@ -138,7 +138,9 @@ FINISH_INLINE void finish_object(const FinishLanes *lanes, uint label, MeasureOb
     }                                                                                              \
     if (MEASURE_MEDIAN_##k >= 0) {                                                                 \
         const ulong middle = finish_sum(&lanes, MEASURE_MEDIAN_##k);                               \
-        v_##k.median = (finish_value((uint)(middle >> 32)) + finish_value((uint)middle)) / 2;      \
+        v_##k.median = measure_between(finish_value((uint)(middle >> 32)),                         \
+                                       finish_value((uint)middle),                                 \
+                                       measure_rank(o.count, MEASURE_FRACTION_##k));               \
     }                                                                                              \
     finish_moments(&lanes, MEASURE_WEIGHTED_##k, MEASURE_WEIGHTED_MASK_##k, v_##k.moments);
 

@@ -1,6 +1,6 @@
 /*
  * measure_median: the two middle keys of each object's values, which measure_gather put side by
- * side.
+ * side, or those around another percentile, which is `fraction` of the way from the first to the last.
  *
  * Radix selection: a histogram of the top 8 bits says which digit the middle key begins with, then
  * one of the next 8 bits of the keys that begin so, four times.  The upper middle key is the same
@@ -16,10 +16,23 @@
 #define MEASURE_KERNEL kernel __attribute__((reqd_work_group_size(MEASURE_GROUP, 1, 1))) void
 #define MEASURE_INLINE static inline __attribute__((always_inline))
 
-/* Both keys; all ones when there is a NaN among the values, whose key is the largest of all. */
-MEASURE_INLINE ulong middle_keys(uint prefix, uint next, uint not_above, uint largest, ulong count)
+/* The whole ranks around a percentile; as measure_rank of base/measure_object.h. */
+MEASURE_INLINE ulong lower_rank(ulong count, double fraction)
 {
-    const uint upper = not_above > count / 2 ? prefix : next;
+    return (ulong)((double)(count - 1) * fraction);
+}
+
+MEASURE_INLINE ulong upper_rank(ulong count, double fraction)
+{
+    const ulong lower = lower_rank(count, fraction);
+    return lower + ((double)lower < (double)(count - 1) * fraction);
+}
+
+/* Both keys; all ones when there is a NaN among the values, whose key is the largest of all. */
+MEASURE_INLINE ulong middle_keys(uint prefix, uint next, uint not_above, uint largest, ulong count,
+                                 double fraction)
+{
+    const uint upper = not_above > upper_rank(count, fraction) ? prefix : next;
     return largest == 0xffffffff ? 0xffffffffffffffff : (ulong)prefix << 32 | upper;
 }
 
@@ -70,7 +83,7 @@ MEASURE_INLINE ulong count_of(global const ulong *sums, global const ulong *curs
 enum { FOUND_MIDDLING, FOUND_LARGE, FOUND_SEGMENTS };
 
 /* Lists the objects that are not small, in any order. */
-MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segment,
+MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segment, const double fraction,
                                 global const ulong *sums, global const ulong *cursor,
                                 global uint *middling, global uint *found, global Large *larges)
 {
@@ -80,7 +93,7 @@ MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segme
         global Large *large = larges + atomic_inc(found + FOUND_LARGE);
         large->object = object;
         large->prefix = large->not_above = large->largest = 0;
-        large->rest = (uint)((count - 1) / 2);
+        large->rest = (uint)lower_rank(count, fraction);
         large->next = 0xffffffff;
         for (int i = 0; i < 256; i++) {
             large->histogram[i] = 0;
@@ -93,7 +106,7 @@ MEASURE_KERNEL measure_sort_out(const uint n, const uint least, const uint segme
 
 /* Objects of at most MEASURE_SMALL values, a group of MEASURE_LANES work-items each. */
 kernel __attribute__((reqd_work_group_size(MEASURE_LANES, 1, 1))) void
-measure_select_small(const uint n, const uint out, global ulong *sums, global const ulong *cursor,
+measure_select_small(const uint n, const uint out, const double fraction, global ulong *sums, global const ulong *cursor,
                      global const uint *keys)
 {
     local uint key[MEASURE_SMALL];
@@ -115,10 +128,10 @@ measure_select_small(const uint n, const uint out, global ulong *sums, global co
         for (uint k = 0; k < count; k++) {
             before += key[k] < mine || (key[k] == mine && k < i);
         }
-        if (before == (count - 1) / 2) {
+        if (before == lower_rank(count, fraction)) {
             lower = mine;
         }
-        if (before == count / 2) {
+        if (before == upper_rank(count, fraction)) {
             upper = mine;
         }
         if (before == count - 1) {
@@ -139,12 +152,12 @@ typedef struct Middle {
 } Middle;
 
 /* The middle keys of `count`, for the first work-item; 0 for the others, while it may be at the next object. */
-MEASURE_INLINE ulong select_middle(local Middle *m, global const uint *key, ulong count)
+MEASURE_INLINE ulong select_middle(local Middle *m, global const uint *key, ulong count, double fraction)
 {
     const uint lane = get_local_id(0);
     uint prefix = 0;
     if (lane == 0) {
-        m->rest = (uint)((count - 1) / 2);
+        m->rest = (uint)lower_rank(count, fraction);
         m->next = 0xffffffff;
         m->not_above = m->largest = 0;
     }
@@ -165,11 +178,11 @@ MEASURE_INLINE ulong select_middle(local Middle *m, global const uint *key, ulon
     }
     look_above(&m->next, &m->not_above, &m->largest, key, count, prefix);
     barrier(CLK_LOCAL_MEM_FENCE);
-    return lane == 0 ? middle_keys(prefix, m->next, m->not_above, m->largest, count) : 0;
+    return lane == 0 ? middle_keys(prefix, m->next, m->not_above, m->largest, count, fraction) : 0;
 }
 
 /* Objects of the list, a group each. */
-MEASURE_KERNEL measure_select(const uint n, const uint out, global const uint *found,
+MEASURE_KERNEL measure_select(const uint n, const uint out, const double fraction, global const uint *found,
                               global ulong *sums, global const ulong *cursor,
                               global const uint *list, global const uint *keys)
 {
@@ -178,7 +191,7 @@ MEASURE_KERNEL measure_select(const uint n, const uint out, global const uint *f
         const uint object = list[i];
         const ulong count = sums[object];
         /* The cursor stands behind the last. */
-        const ulong keys_of = select_middle(&middle, keys + (cursor[object] - count), count);
+        const ulong keys_of = select_middle(&middle, keys + (cursor[object] - count), count, fraction);
         if (get_local_id(0) == 0) {
             sums[out * (size_t)n + object] = keys_of;
         }
@@ -270,12 +283,12 @@ MEASURE_KERNEL measure_large_above(const uint segment, global const uint *found,
     }
 }
 
-kernel void measure_large_write(const uint n, const uint out, global const uint *found,
+kernel void measure_large_write(const uint n, const uint out, const double fraction, global const uint *found,
                                 global ulong *sums, global const Large *larges)
 {
     if (get_global_id(0) < found[FOUND_LARGE]) {
         global const Large *large = larges + get_global_id(0);
         sums[out * (size_t)n + large->object] = middle_keys(
-            large->prefix, large->next, large->not_above, large->largest, sums[large->object]);
+            large->prefix, large->next, large->not_above, large->largest, sums[large->object], fraction);
     }
 }

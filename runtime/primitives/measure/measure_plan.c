@@ -337,6 +337,7 @@ void measure_item_defines(const MeasureList *list, const MeasureLanes *lanes, in
         define(&text, k + 1, more, 2);
         (void)snprintf(mask, sizeof mask, "WEIGHTED_MASK_%d", k + 1);
         define_mask(&text, mask, image->weighted_mask);
+        add(&text, "#define MEASURE_FRACTION_%d %.17e\n", k + 1, list->fraction[k]);
     }
 }
 

@@ -79,7 +79,7 @@ static size_t most_above(const Measuring *m, size_t least)
 }
 
 /* Groups go over the segments of all large objects; a work-item for each object there may be. */
-static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *larges)
+static bool select_large(Measuring *m, DevProgram *program, int lane, double fraction, DevMem *larges)
 {
     const PrimCall *call = m->call;
     size_t larges_most = most_above(m, MEASURE_LARGE);
@@ -94,28 +94,31 @@ static bool select_large(Measuring *m, DevProgram *program, int lane, DevMem *la
     }
     const DevArg above[] = {dev_uint(MEASURE_SEGMENT), dev_mem(m->numbers), dev_mem(m->table),
                             dev_mem(m->place),         dev_mem(m->work),    dev_mem(larges)};
-    const DevArg write[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->numbers), dev_mem(m->table), dev_mem(larges)};
+    const DevArg write[] = {dev_uint(m->n),      dev_uint(lane),    dev_double(fraction),
+                            dev_mem(m->numbers), dev_mem(m->table), dev_mem(larges)};
     TRY(launch_medians(m, program, "measure_large_above", all, SELECT_GROUP, above, 6));
-    return launch_medians(m, program, "measure_large_write", each, 1, write, 5);
+    return launch_medians(m, program, "measure_large_write", each, 1, write, 6);
 }
 
 /* Objects by the number of their values: a few work-items, a group, or many groups each.  Of the latter two only
  * the device knows how many there are. */
-static bool select_medians(Measuring *m, DevProgram *program, int lane, DevMem *larges)
+static bool select_medians(Measuring *m, DevProgram *program, int lane, double fraction, DevMem *larges)
 {
     PrimCall *call = m->call;
     const size_t objects[2] = {m->n, 1}, groups[2] = {((size_t)m->n + SELECT_GROUP - 1) / SELECT_GROUP, 1},
                  middling[2] = {enough(m, most_above(m, SMALL)), 1};
-    const DevArg sort[] = {dev_uint(m->n),    dev_uint(MEASURE_LARGE), dev_uint(MEASURE_SEGMENT), dev_mem(m->table),
-                           dev_mem(m->place), dev_mem(m->heights),     dev_mem(m->numbers),       dev_mem(larges)};
-    const DevArg small[] = {dev_uint(m->n), dev_uint(lane), dev_mem(m->table), dev_mem(m->place), dev_mem(m->work)};
-    const DevArg select[] = {dev_uint(m->n),    dev_uint(lane),      dev_mem(m->numbers), dev_mem(m->table),
-                             dev_mem(m->place), dev_mem(m->heights), dev_mem(m->work)};
+    const DevArg sort[] = {dev_uint(m->n),       dev_uint(MEASURE_LARGE), dev_uint(MEASURE_SEGMENT),
+                           dev_double(fraction), dev_mem(m->table),       dev_mem(m->place),
+                           dev_mem(m->heights),  dev_mem(m->numbers),     dev_mem(larges)};
+    const DevArg small[] = {dev_uint(m->n),    dev_uint(lane),    dev_double(fraction),
+                            dev_mem(m->table), dev_mem(m->place), dev_mem(m->work)};
+    const DevArg select[] = {dev_uint(m->n),    dev_uint(lane),    dev_double(fraction), dev_mem(m->numbers),
+                             dev_mem(m->table), dev_mem(m->place), dev_mem(m->heights),  dev_mem(m->work)};
     TRY(dev_fill(call->dev, m->numbers, 0, FOUND * sizeof(uint32_t), 0, call->err));
-    TRY(launch_medians(m, program, "measure_sort_out", groups, SELECT_GROUP, sort, 8));
-    TRY(launch_medians(m, program, "measure_select_small", objects, LANES, small, 5));
-    TRY(launch_medians(m, program, "measure_select", middling, SELECT_GROUP, select, 7));
-    return most_above(m, MEASURE_LARGE) == 0 || select_large(m, program, lane, larges);
+    TRY(launch_medians(m, program, "measure_sort_out", groups, SELECT_GROUP, sort, 9));
+    TRY(launch_medians(m, program, "measure_select_small", objects, LANES, small, 6));
+    TRY(launch_medians(m, program, "measure_select", middling, SELECT_GROUP, select, 8));
+    return most_above(m, MEASURE_LARGE) == 0 || select_large(m, program, lane, fraction, larges);
 }
 
 static bool find_median(Measuring *m, int image)
@@ -135,7 +138,7 @@ static bool find_median(Measuring *m, int image)
                                                .args = args,
                                                .n_args = 7}));
     TRY(dev_slice(call->dev, m->work, m->at.keys, dev_bytes(m->work) - m->at.keys, &larges, call->err));
-    bool ok = select_medians(m, selects, m->lanes.image[image].median, larges);
+    bool ok = select_medians(m, selects, m->lanes.image[image].median, m->list.fraction[image], larges);
     dev_free(call->dev, larges);
     return ok;
 }
