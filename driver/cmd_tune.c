@@ -2,8 +2,8 @@
  * tune: the fastest plan of a pipeline on a device, by measurement.
  *
  * Every way to put stages into kernels gives the same bits, so plans may be tried.  Where a pass has a choice
- * (passes/decisions.h) the rule is turned round, one decision at a time; what takes less time stays, until no decision
- * makes it faster.  Programs that have been timed are not timed again.  The plan is kept for the device, and runs take
+ * (passes/decisions.h) the rule is turned round: first all answers of a kind, then one at a time; what takes less time
+ * stays, until no decision makes it faster.  Programs that have been timed are not timed again.  The plan is kept for the device, and runs take
  * it from then on.
  */
 #include "driver.h"
@@ -43,8 +43,9 @@ typedef struct Tuning {
     ExecInput *inputs;
     void **pixels; /* by input: dense [c][z][y][x] */
     Vec(Timed) timed;
-    Vec(Decision) plan;  /* the best so far: answers that differ from the rules */
-    Vec(Decision) asked; /* with it */
+    Vec(Decision) plan;    /* the best so far: answers that differ from the rules */
+    Vec(Decision) asked;   /* with it */
+    Vec(Decision) by_rule; /* that the rules were asked for */
     double by_rules, best;
 } Tuning;
 
@@ -273,6 +274,37 @@ static int turn_round(const Tuning *t, const Decision *d, Decision *to)
     return n;
 }
 
+/* Times a plan and takes it if it is faster. */
+static bool try_plan(Tuning *t, Decision *plan, int n, Err *err)
+{
+    double before = t->best, ms = 0;
+    TRY(time_plan(t, plan, n, &ms, err));
+    if (t->best < before) {
+        t->plan.at = plan;
+        t->plan.n = t->plan.cap = n;
+    }
+    tell(t, false);
+    return true;
+}
+
+/* Where rules put too much into one kernel, a single answer may not mend it: plans without any fusing of a kind. */
+static bool try_kinds(Tuning *t, Err *err)
+{
+    for (int kind = 0; kind < DECISION_KIND_COUNT && !is_over(t); kind++) {
+        Decision *plan = arena_array(&t->c->arena, Decision, t->by_rule.n + 1);
+        int n = 0;
+        for (int i = 0; i < t->by_rule.n; i++) {
+            const Decision *d = &t->by_rule.at[i];
+            if ((int)d->kind == kind && d->rule) {
+                plan[n] = *d;
+                plan[n++].taken = false;
+            }
+        }
+        TRY(n == 0 || try_plan(t, plan, n, err));
+    }
+    return true;
+}
+
 /* Goes once through all decisions; *any: some plan was faster. */
 static bool try_all(Tuning *t, bool *any, Err *err)
 {
@@ -280,14 +312,9 @@ static bool try_all(Tuning *t, bool *any, Err *err)
     for (int i = 0; i < t->asked.n && !is_over(t); i++) {
         Decision *plan = arena_array(&t->c->arena, Decision, t->plan.n + 1);
         int n = turn_round(t, &t->asked.at[i], plan);
-        double before = t->best, ms = 0;
-        TRY(time_plan(t, plan, n, &ms, err));
-        if (t->best < before) {
-            t->plan.at = plan;
-            t->plan.n = t->plan.cap = n;
-            *any = true;
-        }
-        tell(t, false);
+        double before = t->best;
+        TRY(try_plan(t, plan, n, err));
+        *any = *any || t->best < before;
     }
     return true;
 }
@@ -296,6 +323,10 @@ static bool search(Tuning *t, Err *err)
 {
     bool any = true;
     TRY(time_plan(t, NULL, 0, &t->by_rules, err));
+    for (int i = 0; i < t->asked.n; i++) {
+        vec_push(&t->c->arena, &t->by_rule, t->asked.at[i]);
+    }
+    TRY(try_kinds(t, err));
     while (any && !is_over(t)) {
         TRY(try_all(t, &any, err));
     }
