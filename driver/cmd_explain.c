@@ -1,62 +1,173 @@
 /*
- * explain: for each edge of the graph, at its source line, how it was fused, or which rule kept
- * it apart, and what that saves or costs in bytes per pixel.  For the parameters' defaults, or for others as `pipec run`
- * takes them.
+ * explain: for each step, at its source line, what became of the pipeline: which stages share a kernel, which are
+ * stored and why, what it moves and computes for a pixel, and how long that takes by the model of the device that a run
+ * would take.  For the parameters' defaults, or for others as `pipec run` takes them.
  */
 #include "driver.h"
 
 #include "../ir/edit.h"
+#include "../ir/nodes.h"
+#include "../passes/cost.h"
 #include "../runtime/command/options.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static const char *const STATES[] = {"inline", "local", "stored", "shared", "on the way"};
+typedef struct Explained {
+    Compilation *c;
+    Cost cost;
+    Arena *arena;
+} Explained;
 
-static void print_remark(const Compilation *c, const IrRemark *r)
+/* ---- names ------------------------------------------------------------------------------ */
+
+static const char *name_of(const Explained *x, IrId id)
 {
-    const IrNode *from = ir_node(c->graph, r->from), *to = ir_node(c->graph, r->to);
-    int line = 0, column = 0;
-    span_line_column(to->span, &line, &column);
-    const char *path = to->span.source != NULL ? to->span.source->path : c->source.path;
-    const char *gain = r->state == IR_EDGE_GLOBAL ? "costs" : "saves";
-    printf("%s:%d:%d: %s -> %s: %s, %s %.3g bytes a pixel: %s\n", path, line, column, from->name, to->name,
-           STATES[r->state], gain, r->bytes, r->why);
+    return stage_name(x->c->file, ir_node(x->c->graph, id)->name, x->arena);
 }
 
-static void print_kernels(const Compilation *c)
+/* The last stage of a step that is stored; the last one where none is. */
+static IrId main_stage(const Explained *x, const IrStep *step)
 {
-    static const char *const SHAPES[] = {"reads from memory", "marches over rows", "a long fold"};
-    int n = c->schedule->steps.n;
-    printf("\n%d step%s:\n", n, n == 1 ? "" : "s");
-    for (int i = 0; i < c->schedule->steps.n; i++) {
-        const IrStep *s = &c->schedule->steps.at[i];
-        if (s->kind == IR_STEP_LOOP || s->kind == IR_STEP_END) {
-            printf("  %s\n", s->kind == IR_STEP_LOOP ? "repeat" : "end");
-            continue;
-        }
-        printf("  %-10s", s->kind == IR_STEP_PRIMITIVE ? "primitive"
-                          : s->kind == IR_STEP_SCALARS ? "values"
-                                                       : "kernel");
-        for (int k = 0; k < s->stages.n; k++) {
-            IrId id = s->stages.at[k];
-            printf(" %s%s", ir_node(c->graph, id)->name, c->schedule->stored[id] ? "" : "*");
-        }
-        if (s->kind == IR_STEP_KERNEL) {
-            printf(" (%s)", SHAPES[s->shape]);
-        }
-        if (s->stages.n > 0 && c->schedule->taken_from[s->stages.at[0]] != 0) {
-            printf(" (of what the kernel above hands on)");
-        }
-        printf("\n");
+    IrId id = step->stages.at[step->stages.n - 1];
+    for (int i = 0; i < step->stages.n; i++) {
+        id = x->c->schedule->stored[step->stages.at[i]] ? step->stages.at[i] : id;
     }
-    puts("  * computed in registers, never stored");
-    const DeviceFigures *figures = &c->options.plan_for;
-    printf("made for %s (%s): a copy moves %.4g GB/s, %.4g Gop/s, a launch takes %.3g us; up to %d operations a "
-           "pixel are done again rather than stored\n",
-           figures->name, c->options.measured ? "measured" : "from the table", figures->copy_gb, figures->giga_ops,
-           figures->launch_us, figures_repeated_ops(figures));
+    return id;
+}
+
+/* ---- a step ----------------------------------------------------------------------------- */
+
+static const char *what_it_is(const Explained *x, const IrStep *step)
+{
+    static const char *const KERNELS[] = {"kernel", "streaming kernel", "kernel for a long window"};
+    const IrNode *node = ir_node(x->c->graph, step->stages.at[0]);
+    return step->kind == IR_STEP_SCALARS  ? "whole-image values"
+           : step->kind == IR_STEP_KERNEL ? KERNELS[step->shape]
+                                          : arena_printf(x->arena, "library kernels of %s", ir_op_info(node->op)->name);
+}
+
+static void print_row(const char *word, const char *text)
+{
+    printf("    %-9s %s\n", word, text);
+}
+
+/* "line 9   blurred = gaussian(image, sigma)" */
+static void print_line(const Explained *x, const IrNode *node)
+{
+    int line = 0, column = 0;
+    if (node->span.source == NULL) {
+        return;
+    }
+    span_line_column(node->span, &line, &column);
+    const char *begin = node->span.source->text + node->span.begin - (column - 1);
+    begin += strspn(begin, " \t");
+    print_row(arena_printf(x->arena, "line %d", line), arena_strndup(x->arena, begin, strcspn(begin, "\r\n")));
+}
+
+/* Stages of the kernel that are never stored. */
+static void print_fused_stages(const Explained *x, const IrStep *step)
+{
+    for (int i = 0; i < step->stages.n && step->kind == IR_STEP_KERNEL; i++) {
+        const IrId id = step->stages.at[i];
+        if (!x->c->schedule->stored[id]) {
+            print_row("fused", arena_printf(x->arena, "%s: computed in registers, row by row", name_of(x, id)));
+        }
+    }
+}
+
+/* The names of the readers for which a stage is stored for one reason: "labels, otsu_histogram of mask". */
+static const char *readers_of(const Explained *x, int first)
+{
+    const IrSchedule *s = x->c->schedule;
+    const IrRemark *r = &s->remarks.at[first];
+    Str names;
+    str_init(&names, x->arena);
+    for (int k = 0; k < s->remarks.n; k++) {
+        const IrRemark *q = &s->remarks.at[k];
+        const bool alike = q->from == r->from && q->state == r->state && strcmp(q->why, r->why) == 0;
+        if (alike && k < first) {
+            return NULL; /* it has been told with that one */
+        }
+        if (alike) {
+            str_addf(&names, "%s%s", names.n > 0 ? ", " : "", name_of(x, q->to));
+        }
+    }
+    return names.at;
+}
+
+/* What became of the stages that this step computes, or reads. */
+static void print_remark(const Explained *x, int step, int i)
+{
+    const IrSchedule *s = x->c->schedule;
+    const IrRemark *r = &s->remarks.at[i];
+    const char *from = name_of(x, r->from), *to = name_of(x, r->to);
+    if (r->state == IR_EDGE_GLOBAL && s->step[r->from] == step && readers_of(x, i) != NULL) {
+        print_row("stored", arena_printf(x->arena, "%s, %.3g bytes a pixel to write and to read again, for %s: %s",
+                                         from, r->bytes, readers_of(x, i), r->why));
+    } else if (r->state == IR_EDGE_INLINE && s->step[r->to] == step) {
+        print_row("fused",
+                  arena_printf(x->arena, "%s: %s in %s; saves %.3g bytes a pixel", from, r->why, to, r->bytes));
+    } else if (r->state == IR_EDGE_SHARED && s->step[r->to] == step) {
+        print_row("shared",
+                  arena_printf(x->arena, "%s is read once: %s; saves %.3g bytes a pixel", from, r->why, r->bytes));
+    } else if (r->state == IR_EDGE_ON_THE_WAY && s->step[r->to] == step) {
+        print_row("fused", arena_printf(x->arena, "into step %d: %s; saves %.3g bytes a pixel", s->step[r->from] + 1,
+                                        r->why, r->bytes));
+    }
+}
+
+/* Bytes and operations of a pixel, and what the model of the device makes of them. */
+static void print_cost(Explained *x, const IrStep *step)
+{
+    const IrSchedule *s = x->c->schedule;
+    const DeviceFigures *f = &x->c->options.plan_for;
+    CostKernel k = cost_kernel(&x->cost, step->stages.at, step->stages.n);
+    if (step->kind == IR_STEP_SCALARS || s->taken_from[step->stages.at[0]] != 0 || !(k.bytes + k.ops > 0)) {
+        return;
+    }
+    const double moves = k.bytes / f->copy_gb, computes = k.ops / f->giga_ops; /* ms a megapixel */
+    const bool library = step->kind == IR_STEP_PRIMITIVE;
+    print_row("cost",
+              arena_printf(x->arena, "%s%.3g bytes, %.3g operations a pixel: %.3g ms a megapixel, limited by %s%s",
+                           library ? "at least " : "", k.bytes, k.ops, moves > computes ? moves : computes,
+                           moves > computes ? "memory" : "arithmetic",
+                           k.known ? "" : " (of windows whose size the image decides)"));
+}
+
+static void print_step(Explained *x, int i)
+{
+    const IrStep *step = &x->c->schedule->steps.at[i];
+    if (step->kind == IR_STEP_LOOP || step->kind == IR_STEP_END) {
+        printf("\nstep %d  %s\n", i + 1, step->kind == IR_STEP_LOOP ? "repeat" : "end of the loop");
+        return;
+    }
+    const IrId id = main_stage(x, step);
+    const char *what = what_it_is(x, step);
+    printf("\nstep %d  %s: %s\n", i + 1, what, name_of(x, id));
+    print_line(x, ir_node(x->c->graph, id));
+    print_fused_stages(x, step);
+    for (int r = 0; r < x->c->schedule->remarks.n; r++) {
+        print_remark(x, i, r);
+    }
+    print_cost(x, step);
+}
+
+static void explain(Compilation *c)
+{
+    const DeviceFigures *f = &c->options.plan_for;
+    const PassContext cx = {.figures = f};
+    Explained x = {c, cost_new(c->graph, &cx, c->schedule), &c->arena};
+    printf("%s: %d step%s, planned for %s (%s)\n", c->source.path, c->schedule->steps.n,
+           c->schedule->steps.n == 1 ? "" : "s", f->name, c->options.measured ? "measured" : "from the table");
+    printf(
+        "a copy moves %.4g GB/s, %.4g Gop/s, a launch takes %.3g us; up to %d operations a pixel are recomputed rather "
+        "than stored\n",
+        f->copy_gb, f->giga_ops, f->launch_us, figures_repeated_ops(f));
+    for (int i = 0; i < c->schedule->steps.n; i++) {
+        print_step(&x, i);
+    }
 }
 
 /* The smallest place above `after` where a stretch of the parameter begins that has a plan of its own. */
@@ -111,14 +222,6 @@ static bool take_params(const Program *program, int argc, char **argv, double *p
     return true;
 }
 
-static void explain(Compilation *c)
-{
-    for (int i = 0; i < c->schedule->remarks.n; i++) {
-        print_remark(c, &c->schedule->remarks.at[i]);
-    }
-    print_kernels(c);
-}
-
 int cmd_explain(int argc, char **argv)
 {
     CompileOptions options;
@@ -127,6 +230,9 @@ int cmd_explain(int argc, char **argv)
     }
     if (argc < 2) {
         return usage_error("which file? pipec explain FILE.pipe [--PARAMETER VALUE]...");
+    }
+    if (!options.planned_for) {
+        options.measured = figures_of_device(NULL, &options.plan_for, options.tuned_for);
     }
     Compilation c, planned = {.graph = NULL};
     int code = CODE_USAGE;

@@ -1,7 +1,7 @@
 /*
- * plan: what a run on images of a given shape would hold in memory, without a device: kernels with
- * their halos, buffers over time as a picture in text, the peak and whether it is minimal; and where
- * a limit makes the run go in parts, what is done in which order on parts of how many rows.
+ * plan: what a run on images of a given shape would hold in memory, without a device or for one that is there: steps
+ * with the rows that they read, buffers over time as a picture in text, the peak and whether it is minimal; and where a
+ * limit makes the run go in parts, what is done in which order on parts of how many rows.
  */
 #include "driver.h"
 
@@ -22,7 +22,7 @@ static void print_bytes(uint64_t bytes, double pixels)
 static void print_buffers(const ExecPlan *plan, double pixels)
 {
     const Program *p = plan->program;
-    puts("\nbuffers, by step:");
+    puts("\nbuffers; # marks the steps that hold one:");
     for (int i = 0; i < p->n_buffers; i++) {
         printf("  %-28s %-4s", p->buffers[i].name, elem_name(plan->buffers[i].elem));
         print_bytes(plan->buffers[i].bytes, pixels);
@@ -36,7 +36,7 @@ static void print_buffers(const ExecPlan *plan, double pixels)
     }
 }
 
-static void print_steps(const ExecPlan *plan)
+static void print_steps(Compilation *c, const ExecPlan *plan)
 {
     const Program *p = plan->program;
     Err err = {0};
@@ -57,15 +57,16 @@ static void print_steps(const ExecPlan *plan)
             below = b > below ? b : below;
             above = a > above ? a : above;
         }
-        printf("  %2d %-44s", i, s->name);
+        printf("  %2d %-32s", i + 1, stage_name(c->file, s->name, &c->arena));
         if (s->kind == STEP_PRIMITIVE) {
-            printf(" %s, scratch %.3f MiB", s->primitive, (double)plan->steps[i].scratch / 1048576.0);
+            printf(" library kernels of %s, %.3f MiB of scratch", s->primitive,
+                   (double)plan->steps[i].scratch / 1048576.0);
         } else if (whole) {
-            printf(" reads whole images");
+            printf(" kernel, reads whole images");
         } else if (places) {
-            printf(" reads at computed places");
+            printf(" kernel, reads at computed positions");
         } else if (s->kind == STEP_LAUNCH) {
-            printf(" halo %d above, %d below; strips of %d", below, above, plan->steps[i].strip);
+            printf(" kernel, halo of %d rows above and %d below, strips of %d", below, above, plan->steps[i].strip);
         }
         printf("  [line %s]\n", s->lines);
     }
@@ -73,12 +74,12 @@ static void print_steps(const ExecPlan *plan)
 
 /* ---- runs in parts --------------------------------------------------------------------- */
 
-static void print_tasks(const ExecPlan *plan, const PartsSegment *seg)
+static void print_tasks(Compilation *c, const ExecPlan *plan, const PartsSegment *seg)
 {
     for (int t = 0; t < seg->n_tasks; t++) {
         const PartsTask *task = &seg->tasks[t];
         const ProgStep *step = &plan->program->steps[task->step];
-        printf("       %-44s", step->name);
+        printf("       %-44s", stage_name(c->file, step->name, &c->arena));
         if (step->kind == STEP_PRIMITIVE) {
             printf(" %s", step->primitive);
         }
@@ -141,13 +142,14 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
     }
 }
 
-static void print_parts(const ExecPlan *plan)
+static void print_parts(Compilation *c, const ExecPlan *plan)
 {
     const PartsPlan *parts = plan->parts;
-    printf("\nIt does not fit in one piece, and runs in parts.  In this order:\n");
+    printf(
+        "\nIt does not fit in one piece, and runs in parts.  In this order; # marks the tasks that hold a buffer:\n");
     for (int i = 0; i < parts->n; i++) {
         const PartsSegment *seg = &parts->segments[i];
-        printf("  %2d ", i);
+        printf("  %2d ", i + 1);
         if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
             puts(seg->kind == PARTS_LOOP ? "repeat" : "end of the round");
             continue;
@@ -168,7 +170,7 @@ static void print_parts(const ExecPlan *plan)
             }
         }
         printf(", %.3f MiB\n", (double)seg->bytes / 1048576.0);
-        print_tasks(plan, seg);
+        print_tasks(c, plan, seg);
         print_windows(plan, seg);
     }
     bool labels = false;
@@ -208,11 +210,19 @@ static void print_whole(const ExecPlan *plan, IrOrder order, double pixels, cons
     }
 }
 
-static int print_plan(Compilation *c, const char *shape, const char *memory)
+/* "first.pipe on 20000x30000:u16: 2011.854 MiB at most, in parts, on a device that is not known" */
+static void print_summary(const Compilation *c, const ExecPlan *plan, const char *shape, Device *dev)
+{
+    printf("%s on %s: %.3f MiB at most, %s, on %s\n", c->source.path, shape, (double)plan->peak / 1048576.0,
+           plan->parts != NULL ? "in parts" : "in one piece", dev != NULL ? dev_info(dev)->name : "any device");
+}
+
+static int print_plan(Compilation *c, const char *shape, const char *memory, Device *dev)
 {
     const Program *program = c->program;
     const ExecInput *inputs = take_shape(program, shape, &c->arena);
-    ExecTarget target = exec_target(NULL);
+    ExecTarget target = exec_target(dev);
+    target.limit = dev != NULL ? dev_limit(dev) : 0;
     ExecPlan *plan = NULL;
     Err err = {0};
     if (inputs == NULL) {
@@ -228,9 +238,10 @@ static int print_plan(Compilation *c, const char *shape, const char *memory)
     for (int ax = 0; ax < 4 && program->n_inputs > 0; ax++) {
         pixels *= (double)inputs[0].extent[ax];
     }
-    print_steps(plan);
+    print_summary(c, plan, shape, dev);
+    print_steps(c, plan);
     if (plan->parts != NULL) {
-        print_parts(plan);
+        print_parts(c, plan);
     } else {
         print_whole(plan, c->schedule->order, pixels, memory);
     }
@@ -244,14 +255,15 @@ int cmd_plan(int argc, char **argv)
     if (!take_compile_options(&argc, argv, &options)) {
         return CODE_USAGE;
     }
-    const char *path = NULL, *shape = "2048x2048:u16", *memory = NULL;
+    const char *path = NULL, *shape = "2048x2048:u16", *memory = NULL, *device = NULL;
     for (int i = 1; i < argc; i++) {
-        if (take_value(argc, argv, &i, "--shape", &shape) || take_value(argc, argv, &i, "--memory", &memory)) {
+        if (take_value(argc, argv, &i, "--shape", &shape) || take_value(argc, argv, &i, "--memory", &memory) ||
+            take_value(argc, argv, &i, "--device", &device)) {
             continue;
         }
         if (argv[i][0] == '-' || path != NULL) {
             return usage_error("plan: '%s' is not known here, or lacks its value; pipec plan FILE.pipe --shape "
-                               "20000x30000:u16 [--memory 8GiB]",
+                               "20000x30000:u16 [--memory 8GiB] [--device cpu]",
                                argv[i]);
         }
         path = argv[i];
@@ -260,10 +272,19 @@ int cmd_plan(int argc, char **argv)
         return usage_error("which file? pipec plan FILE.pipe --shape 20000x30000:u16");
     }
     Compilation c;
+    Device *dev = NULL;
+    Err err = {0};
+    if (device != NULL && !dev_open(&(DevOptions){.choice = device}, &dev, &err)) {
+        return complain(&err);
+    }
+    if (dev != NULL && !options.planned_for) {
+        options.measured = figures_of_device(device, &options.plan_for, options.tuned_for);
+    }
     int code = CODE_USAGE;
     if (compile(&c, path, &options, STAGE_PROGRAM)) {
-        code = print_plan(&c, shape, memory);
+        code = print_plan(&c, shape, memory, dev);
     }
     compile_free(&c);
+    dev_close(dev);
     return code;
 }

@@ -33,6 +33,9 @@ ExecInput *take_shape(const Program *program, const char *text, Arena *arena);
 /* The parameters' values when nobody gives others. */
 double *default_params(const Program *program, Arena *arena);
 
+/* "otsu_histogram of mask" for the stage "mask_otsu_histogram" of mask = image > otsu(image); file: NULL of a graph. */
+const char *stage_name(const AstFile *file, const char *stage, Arena *arena);
+
 /* All kernels in one text that compiles by itself, with the library once in front. */
 bool show_all_kernels(Compilation *c, Str *out, Err *err);
 

@@ -56,7 +56,7 @@ static void tell(Grouping *b, IrId image, IrId reduction)
         if (r->to == reduction) {
             r->state = IR_EDGE_ON_THE_WAY;
             r->bytes = (double)elem_size(ir_node(b->g, image)->elem);
-            r->why = "reduced in registers by the kernel that stores it";
+            r->why = "reduced in registers by the kernel that stores its input";
         }
     }
 }

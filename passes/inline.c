@@ -135,10 +135,10 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
 {
     const IrId both[] = {consumer, p};
     if (in->depth[consumer] + in->depth[p] > IR_DEEP) {
-        return "the expression would be too deep";
+        return "one expression would nest too deeply";
     }
     if (in->folds[p] && in->sorts[consumer]) {
-        return "the reader sorts, so that it cannot march over rows";
+        return "its reader sorts windows, and cannot stream over rows";
     }
     return in->uses->reads[p].n > 1 && ir_uses_images(in->uses, both, 2) > IR_MOST_READS
                ? "the kernel would read too many images"
@@ -148,26 +148,26 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
 static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, const IrFootprint *fp, bool pointwise)
 {
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
-        return "it is on the other side of a loop";
+        return "its reader is in another loop";
     }
     if (ir_domain(g, consumer) != ir_node(g, p)->grid && !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
-        return "the reader has another grid";
+        return "its reader has another size";
     }
     if (wants_stored(g, consumer, p)) {
-        return "the primitive reads it at places of its own choice";
+        return "a library kernel reads it in an order of its own";
     }
     if (use->whole) {
-        return "it is read at computed positions";
+        return "it is read at positions that are computed";
     }
     if (use->offset && (!pointwise || fp->coords)) {
-        return "a stencil of a stencil is computed once, not at every tap";
+        return "a stencil of a stencil is computed once, not again for each neighbour";
     }
     if (use->constant) {
-        return "a constant border is a value of this stage";
+        return "its border is a constant, which its inputs do not have";
     }
     bool primitive = ir_op_is_primitive(ir_node(g, consumer)->op);
     if (!pointwise && primitive && !is_small_stencil(fp)) {
-        return "the stencil is computed once and read by a primitive";
+        return "a stencil is computed once before a library kernel reads it";
     }
     return NULL;
 }
@@ -215,7 +215,7 @@ static Choice choose(Inlining *in, IrId p)
     IrFootprint fp = ir_footprint(g, ir_node(g, p)->in[0]);
     bool pointwise = is_pointwise(&fp, g);
     Choice choice = {.readers = ir_uses_readers(in->uses, p),
-                     .blocked = in->uses->pinned[p] ? "it is an output or carried by a loop" : NULL};
+                     .blocked = in->uses->pinned[p] ? "it is an output, or the next round of a loop reads it" : NULL};
     double taps = 0;
     for (int i = 0; i < choice.readers.n; i++) {
         IrId reader = choice.readers.at[i];
@@ -230,8 +230,9 @@ static Choice choose(Inlining *in, IrId p)
     double saved = own * (1 + readers) + from - from * readers;
     const DeviceFigures *figures = in->cx->figures != NULL ? in->cx->figures : figures_known(NULL);
     const char *costly = saved < 0 ? "reading its inputs again would move more bytes"
-                         : fp.ops * (taps - 1) > figures_repeated_ops(figures) ? "it would be computed too often"
-                                                                               : NULL;
+                         : fp.ops * (taps - 1) > figures_repeated_ops(figures)
+                             ? "recomputing it for each read takes longer than storing it"
+                             : NULL;
     if (choice.blocked == NULL && !pass_decide(in->cx, g, DECISION_INLINE, p, 0, costly == NULL)) {
         choice.blocked = costly != NULL ? costly : "a plan that was measured stores it";
     }
@@ -245,7 +246,7 @@ static void remark(Inlining *in, IrId p, const Choice *choice)
         const IrRemark r = {.from = p,
                             .to = choice->readers.at[i],
                             .state = choice->blocked == NULL ? IR_EDGE_INLINE : IR_EDGE_GLOBAL,
-                            .why = choice->blocked == NULL ? "computed where it is read" : choice->blocked,
+                            .why = choice->blocked == NULL ? "computed for each read" : choice->blocked,
                             .bytes = choice->bytes};
         vec_push(in->g->arena, &in->cx->remarks, r);
     }

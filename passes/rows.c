@@ -362,7 +362,7 @@ static const char *kernel_refusal(const Kernel *k)
         y_fold = y_fold || form->y_fold;
         z_fold = z_fold || form->z_fold;
         if (form->folds && off_row[i]) {
-            return "one level of folds over rows a kernel: this one is stored in between";
+            return "a kernel streams one level of windows; this one is stored in between";
         }
         for (int j = 0; j < i; j++) {
             RowUse use = row_use(k, k->stage[i], k->stage[j]);
@@ -376,7 +376,7 @@ static const char *kernel_refusal(const Kernel *k)
         }
     }
     if (y_fold && z_fold) {
-        return "one kernel marches along one axis";
+        return "one kernel streams along one axis";
     }
     if (has_two_borders(k->b, k->stage, k->n)) {
         return "it is read under two borders";
@@ -407,7 +407,7 @@ static void remark(Grouping *b, IrId from, int step, const char *why)
         IrRemark *r = &b->s->remarks.at[at - 1];
         if (b->s->step[r->to] == step) {
             r->state = why == NULL ? IR_EDGE_LOCAL : IR_EDGE_GLOBAL;
-            r->why = why == NULL ? "computed in registers on the row that is being read" : why;
+            r->why = why == NULL ? "computed in registers, row by row" : why;
             r->bytes = 2 * size;
         }
     }

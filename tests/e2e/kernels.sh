@@ -104,11 +104,12 @@ param border = 3 in 1 .. 9
 output blurred = gaussian(image, sigma) + border
 END
 expect 0 '' "$PIPEC" build blur.pipe -o blur
-expect 0 '' "$PIPEC" explain blur.pipe
-shows 'kernel     blurred_gaussian_x* blurred (marches over rows)'
+expect 0 '' "$PIPEC" explain blur.pipe --plan-for=H200
+shows 'step 1  streaming kernel: blurred'
+shows 'fused     gaussian_x of blurred: computed in registers, row by row'
 shows 'an executable has other steps for sigma from 8.8'
-expect 0 '' "$PIPEC" explain blur.pipe --sigma=14
-shows 'kernel     blurred_gaussian_x (a long fold)'
+expect 0 '' "$PIPEC" explain blur.pipe --sigma=14 --plan-for=H200
+shows 'kernel for a long window: gaussian_x of blurred'
 quiet planned "$PIPEC" run blur.pipe "$SAMPLES/blobs.tif" --sigma 14
 check test -n "$(grep -l 'LONG_TILE(float, tile0)' planned/*.cl)"
 mv out/blobs_blurred.tif planned.tif
@@ -136,14 +137,14 @@ END
 expect 0 '' "$PIPEC" build boxes.pipe -o boxes --library
 check test "$(grep -c 'planned_for = "' boxes.c)" -le 31
 check grep -q 'planned_for = "a from 9 below 32, b from 8.878, n from 36"' boxes.c
-expect 0 '' "$PIPEC" explain boxes.pipe
+expect 0 '' "$PIPEC" explain boxes.pipe --plan-for=H200
 shows 'an executable has other steps for a from 2, from 9, from 32'
 echo 'param e = 3 in 1 .. 100' >>boxes.pipe
 echo 'output i = min_filter(image, e)' >>boxes.pipe
 expect 0 '' "$PIPEC" build boxes.pipe -o boxes --library
 check test "$(grep -c 'planned_for = "' boxes.c)" -le 31
 check grep -q 'planned_for = ".*, n from 36, e from 36"' boxes.c
-expect 0 '' "$PIPEC" explain boxes.pipe
+expect 0 '' "$PIPEC" explain boxes.pipe --plan-for=H200
 shows 'an executable has other steps for a from 9'
 shows 'an executable has other steps for n from 36'
 
