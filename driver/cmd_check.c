@@ -50,16 +50,16 @@ static int format_one(const char *path, bool check, const CompileOptions *option
 
 int cmd_fmt(int argc, char **argv)
 {
-    CompileOptions options;
-    if (!take_compile_options(&argc, argv, &options)) {
-        return CODE_USAGE;
-    }
+    const CompileOptions options = {.fuse = FUSE_ALL};
     bool check = false;
     int code = CODE_OK, files = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--check") == 0) {
             check = true;
             continue;
+        }
+        if (argv[i][0] == '-') {
+            return usage_error("fmt: there is no option '%s'; pipec fmt [--check] FILE.pipe...", argv[i]);
         }
         int one = format_one(argv[i], check, &options);
         code = one != CODE_OK ? one : code;

@@ -61,7 +61,11 @@ int cmd_show(int argc, char **argv)
     if (path == NULL || view == NULL) {
         return usage_error("pipec show FILE.pipe --ast|--ir|--passes|--graph|--kernels[=all]|--c");
     }
-    if (strcmp(view, "--passes") == 0 && options.after == NULL) {
+    const bool passes = strcmp(view, "--passes") == 0;
+    if (options.after != NULL && !passes) {
+        return usage_error("show: --print-after goes with --passes");
+    }
+    if (passes && options.after == NULL) {
         options.after = "all";
     }
     Compilation c;

@@ -107,6 +107,16 @@ bool take_value(int argc, char **argv, int *i, const char *name, const char **va
     return behind != NULL;
 }
 
+/* Some options do something in one command only. */
+static bool is_for(const char *command, const char *option, char **argv)
+{
+    if (strcmp(argv[0], command) != 0) {
+        usage_error("%s: %s is an option of `pipec %s`", argv[0], option, command);
+        return false;
+    }
+    return true;
+}
+
 bool take_compile_options(int *argc, char **argv, CompileOptions *options)
 {
     *options = (CompileOptions){.fuse = FUSE_ALL, .plan_for = *figures_known(NULL)};
@@ -122,13 +132,15 @@ bool take_compile_options(int *argc, char **argv, CompileOptions *options)
             ok = known_passes("--passes", passes) && ok;
             options->passes = passes;
         } else if (after != NULL) {
-            ok = (strcmp(after, "all") == 0 || known_passes("--print-after", after)) && ok;
+            ok = is_for("show", "--print-after", argv) &&
+                 (strcmp(after, "all") == 0 || known_passes("--print-after", after)) && ok;
             options->after = after;
         } else if (plan_for != NULL) {
             ok = set_figures(options, plan_for) && ok;
         } else if (strcmp(argv[i], "--verify") == 0) {
             options->verify = true;
         } else if (strcmp(argv[i], "--json") == 0) {
+            ok = is_for("check", "--json", argv) && ok;
             options->json = true;
         } else {
             argv[n++] = argv[i];

@@ -39,8 +39,8 @@ static const struct Command {
      "say of each step what is fused into it, what is stored and why, and what it costs on this device", cmd_explain},
     {"tune", "tune FILE.pipe [IMAGE | --shape 2048x2048:u16] [--device DEVICE] [--PARAMETER VALUE]... [--seconds 120]",
      "find the fastest kernels by measurement; runs on the device take them from then on", cmd_tune},
-    {"show", "show FILE.pipe --ast|--ir|--graph|--passes|--kernels[=all]|--c", "print a stage of the compilation",
-     cmd_show},
+    {"show", "show FILE.pipe --ast|--ir|--graph|--passes [--print-after=PASS]|--kernels[=all]|--c",
+     "print a stage of the compilation; --print-after: the graph after this pass only", cmd_show},
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -76,8 +76,7 @@ static void print_usage(void)
          "  --plan-for=DEVICE          plan kernels for this device; `pipec devices --probe` adds one\n"
          "  --fuse=none|pointwise|all  how far steps are fused (default: all)\n"
          "  --passes=A,B               run only these passes\n"
-         "  --verify                   verify the graph after each pass\n"
-         "  --print-after=PASS|all     what `show --passes` prints: the graph after this pass (default: all)");
+         "  --verify                   verify the graph after each pass");
 }
 
 static int list_passes(void)

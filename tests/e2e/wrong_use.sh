@@ -29,7 +29,11 @@ expect 2 '1/4' run "$blobs" "$image" --shard 3/2 -o out
 expect 2 'no input' run "$SAMPLES/primes.pipe" "$image" -o out
 expect 2 'none, pointwise or all' run --fuse=some "$blobs" "$image" -o out
 expect 2 'pipec help passes' run --passes=nosuch "$blobs" "$image" -o out
-expect 2 "there is no pass 'nosuch'" run --print-after=nosuch "$blobs" "$image" -o out
+expect 2 "there is no pass 'nosuch'" "$PIPEC" show "$blobs" --passes --print-after=nosuch
+expect 2 'goes with --passes' "$PIPEC" show "$blobs" --ir --print-after=all
+expect 2 '--print-after is an option of `pipec show`' run "$blobs" "$image" --print-after=all -o out
+expect 2 '--json is an option of `pipec check`' "$PIPEC" plan "$blobs" --json
+expect 2 "there is no option '--json'" "$PIPEC" fmt "$blobs" --json
 for option in -o --for --shape; do
     expect 2 "'$option' is not known here, or lacks its value" "$PIPEC" build "$blobs" $option
 done
