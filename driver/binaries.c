@@ -37,13 +37,14 @@ static void collect(Device *dev, Compilation *c)
     c->program = program;
 }
 
-/* One thread could leave out what primitives ask for. */
+/* One thread could leave out what primitives ask for, and for one small image nothing would be optimised. */
 static bool compile_shape(Compilation *c, Device *dev, const ExecInput *inputs, Err *err)
 {
-    enum { SEVERAL = 2 };
+    enum { SEVERAL = 2, MANY = 1 << 20 };
     Exec *exec = NULL;
     TRY(exec_new(c->program, dev, &exec, err));
     exec_set_compilers(exec, SEVERAL);
+    exec_set_images(exec, MANY);
     bool ok = exec_bind(exec, inputs, default_params(c->program, &c->arena), err);
     exec_free(exec);
     return ok;

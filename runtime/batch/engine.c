@@ -523,6 +523,7 @@ static bool bind(Engine *e, Frame *frame, Err *err)
     if (!same) {
         forget_uploads(e);
     }
+    exec_set_images(e->exec, (uint64_t)e->setup->list->n * (uint64_t)frame->job->frames);
     return exec_bind(e->exec, inputs, e->setup->options->params, err);
 }
 

@@ -28,6 +28,7 @@ typedef struct DeviceInfo {
                             has PIPEC_SOFT_DOUBLE */
     bool fma;           /* of f32, rounded once; else in whole numbers, too, where doubles are */
     bool promises;      /* all that pipec needs of f32 and f64; else it is tried (cl_check.h) */
+    bool quick;         /* its compiler takes half the time where it need not optimise */
     bool wide_atomics;  /* of 64 bits, in global memory */
     uint64_t memory;    /* bytes of global memory */
     uint64_t max_alloc; /* largest single allocation */

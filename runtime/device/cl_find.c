@@ -67,6 +67,7 @@ static ClFound describe(cl_platform_id platform, cl_device_id id)
     info->fp64 = doubles && !getenv("PIPEC_SOFT_DOUBLE");
     info->fma = (singles & CL_FP_FMA) != 0;
     info->promises = doubles && (singles & needed) == needed;
+    info->quick = cl_setup_is_quick(info);
     info->wide_atomics =
         has_extension(id, "cl_khr_int64_base_atomics") && has_extension(id, "cl_khr_int64_extended_atomics");
     info->memory = cl_device_ulong(id, CL_DEVICE_GLOBAL_MEM_SIZE);

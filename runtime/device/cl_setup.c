@@ -180,10 +180,20 @@ void cl_setup_platform(const char *version)
     }
 }
 
-bool cl_setup_declares(const DeviceInfo *info)
+static bool is_known_pocl(const DeviceInfo *info)
 {
     long version = strtol(info->driver, NULL, 10); /* 3.1 and 6.0 were seen */
     return strcmp(info->platform, "Portable Computing Language") == 0 && version >= 3 && version <= 6;
+}
+
+bool cl_setup_declares(const DeviceInfo *info)
+{
+    return is_known_pocl(info);
+}
+
+bool cl_setup_is_quick(const DeviceInfo *info)
+{
+    return is_known_pocl(info);
 }
 
 bool cl_setup_knows_kernels(const DeviceInfo *info)

@@ -10,6 +10,8 @@ void cl_setup_prepare(void);
 void cl_setup_platform(const char *version);
 /* True where a device's driver declares no built-in functions when _OPENCL_H_ is defined (builtins.cl). */
 bool cl_setup_declares(const DeviceInfo *info);
+/* True where a device's driver compiles in half the time without optimisation (-cl-opt-disable). */
+bool cl_setup_is_quick(const DeviceInfo *info);
 /* False where a driver's figures of single kernels are wrong: Mesa 22.3's rusticl counts local memory twice, and says
  * that groups have at most 32 work-items where 1024 run.  Launches that fail say so, too. */
 bool cl_setup_knows_kernels(const DeviceInfo *info);

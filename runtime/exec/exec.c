@@ -560,6 +560,11 @@ void exec_set_compilers(Exec *exec, int compilers)
     unbind(exec);
 }
 
+void exec_set_images(Exec *exec, uint64_t images)
+{
+    exec->target.images = images;
+}
+
 void exec_set_limit(Exec *exec, uint64_t bytes)
 {
     exec->limit = bytes;

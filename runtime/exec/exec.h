@@ -89,6 +89,10 @@ bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
  * temporary file.  0: a quarter of the memory. */
 void exec_set_host_memory(Exec *exec, uint64_t bytes);
 
+/* From the next exec_bind on, so many images of one size are expected (1 without it): of a few small ones,
+ * compiling takes longer than running. */
+void exec_set_images(Exec *exec, uint64_t images);
+
 /* Called between steps; true ends the run with CODE_INTERRUPTED.  NULL: never. */
 void exec_set_stop(Exec *exec, bool (*stop)(void *context), void *context);
 bool exec_run(Exec *exec, Err *err);

@@ -18,8 +18,9 @@
 
 enum {
     MOST_COMPILERS = 3, /* threads; more gain nothing */
-    PITCH = 16,         /* rows are whole multiples of this many elements */
-    CPU_PX = 16,        /* pixels a work-item */
+    QUICK_PIXELS = 1 << 19,
+    PITCH = 16,  /* rows are whole multiples of this many elements */
+    CPU_PX = 16, /* pixels a work-item */
     GPU_PX = 4,
     UNKNOWN_UNITS = 132 /* an H200's */
 };
@@ -40,7 +41,7 @@ static int count_compilers(const DeviceInfo *info)
 
 ExecTarget exec_target(Device *dev)
 {
-    ExecTarget target = {.dev = dev, .alignment = 512};
+    ExecTarget target = {.dev = dev, .alignment = 512, .images = 1};
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
         target.alignment = dev_alignment(dev);
@@ -332,6 +333,7 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
     const ExecGrid *g = &plan->grids[step->grid];
     *call = (PrimCall){.dev = dev,
                        .name = step->name,
+                       .quick = plan->steps[s].quick,
                        .w = g->w,
                        .h = g->h,
                        .d = g->d,
@@ -358,6 +360,25 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
     }
 }
 
+static bool is_in_loop(const ExecPlan *plan, int s)
+{
+    bool is = false;
+    for (int before = 0; before < s; before++) {
+        is = is || (plan->program->steps[before].kind == STEP_LOOP && s < plan->steps[before].end);
+    }
+    return is;
+}
+
+/* What primitives of a few small images gain by optimising is lost while they are compiled.  An executable that brings
+ * compiled ones has them optimised. */
+static bool is_quick(const ExecPlan *plan, const ExecTarget *target, int s)
+{
+    const ExecGrid *g = &plan->grids[plan->program->steps[s].grid];
+    const double pixels = (double)g->w * g->h * g->planes * (double)target->images;
+    return target->dev != NULL && dev_info(target->dev)->quick && pixels <= QUICK_PIXELS &&
+           plan->program->n_binaries == 0 && !is_in_loop(plan, s);
+}
+
 static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
 {
     const ProgStep *step = &plan->program->steps[s];
@@ -366,6 +387,7 @@ static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err 
         return err_set(err, CODE_USAGE, "this version cannot run '%s' (needed by '%s')", step->primitive, step->name);
     }
     PrimCall call;
+    plan->steps[s].quick = is_quick(plan, target, s);
     exec_plan_call(plan, target->dev, s, &call);
     call.err = err;
     if (primitive->scratch_bytes) {

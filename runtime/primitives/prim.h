@@ -83,6 +83,7 @@ void prim_programs_free(PrimProgram **programs);
 typedef struct PrimCall {
     Device *dev;
     const char *name;   /* the step's name, for messages and as `what` of launches */
+    bool quick;         /* of a small image: compiled without optimisation where that is quicker */
     const char *reader; /* text, with defines; NULL when nothing is computed on the fly */
     const DevArg *reader_args;
     int n_reader_args;

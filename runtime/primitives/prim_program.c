@@ -105,7 +105,8 @@ bool prim_program(const PrimCall *call, const char *defines, const char *const *
     }
     char name[MOST_NAME];
     (void)snprintf(name, sizeof name, "%.100s-%06x", call->name, (unsigned)(str_hash(STR_HASH, source) & 0xffffff));
-    bool ok = dev_program(call->dev, name, source, "", program, call->err);
+    const char *options = call->quick ? "-cl-opt-disable" : "";
+    bool ok = dev_program(call->dev, name, source, options, program, call->err);
     free(source);
     return ok && (!call->programs || keep(call, defines, texts, n, *program));
 }

@@ -201,6 +201,7 @@ static void binaries_stand_in_for_compiling(void **state)
     Err err = {0};
     assert_true(exec_new(&p, maker, &exec, &err));
     exec_set_compilers(exec, 2);
+    exec_set_images(exec, 1 << 20); /* optimised, which a run of one image alone is not */
     assert_true(exec_bind(exec, inputs, in.params, &err));
     char keys[MOST][DIGEST_TEXT];
     void *bytes[MOST];

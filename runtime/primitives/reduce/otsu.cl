@@ -30,15 +30,13 @@
 VISIT_KERNEL void otsu_find(const global uint *scratch, const global uint *counts, int bins,
                             int integer, global double *room, global double *values, int value)
 {
-    local double totals[4][THRESHOLD_LANES], most[THRESHOLD_LANES];
-    local int best[THRESHOLD_LANES];
-    local int lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], found[3];
+    local ThresholdLocals own;
     if (HISTOGRAM_IS_KNOWN(scratch)) {
         return;
     }
     const double result =
         threshold_of(counts, bins, values[value + OTSU_LOW], values[value + OTSU_HIGH],
-                     integer != 0, room, totals, most, best, lanes, found);
+                     integer != 0, room, &own);
     if (get_local_id(0) == 0) {
         values[value + OTSU_THRESHOLD] = result;
     }

@@ -372,23 +372,25 @@ THRESHOLD_INLINE double threshold_li(const ThresholdBins *h)
 
 /* ---- the kernel -------------------------------------------------------------------------- */
 
-/* What a group needs in local memory. */
-#define THRESHOLD_LOCALS                                                                           \
-    local double(*totals)[THRESHOLD_LANES], local double *most, local int *best,                   \
-        local int(*lanes)[THRESHOLD_LANE_WORDS], local int *found
+/* A group's local memory.  It is one variable, because no method uses all of it, and PoCL from 4.0 on stops at those
+ * that a kernel does not use, unless it optimises. */
+typedef struct ThresholdLocals {
+    double totals[4][THRESHOLD_LANES], most[THRESHOLD_LANES];
+    int best[THRESHOLD_LANES], lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], found[3];
+} ThresholdLocals;
 
-THRESHOLD_INLINE double threshold_by_method(ThresholdBins *h, THRESHOLD_LOCALS)
+THRESHOLD_INLINE double threshold_by_method(ThresholdBins *h, local ThresholdLocals *own)
 {
 #if THRESHOLD_METHOD == THRESHOLD_OTSU || THRESHOLD_METHOD == THRESHOLD_YEN
-    const int i = threshold_first_maximum(h, THRESHOLD_BY_METHOD, h->n - 1, most, best);
+    const int i = threshold_first_maximum(h, THRESHOLD_BY_METHOD, h->n - 1, own->most, own->best);
     return threshold_centre(h, i);
 #elif THRESHOLD_METHOD == THRESHOLD_ISODATA
-    threshold_find_first_maximum(h, THRESHOLD_BY_METHOD, h->n - 1, most, best);
-    return most[0] > 0 ? threshold_centre(h, best[0]) : (double)NAN;
+    threshold_find_first_maximum(h, THRESHOLD_BY_METHOD, h->n - 1, own->most, own->best);
+    return own->most[0] > 0 ? threshold_centre(h, own->best[0]) : (double)NAN;
 #elif THRESHOLD_METHOD == THRESHOLD_TRIANGLE
-    return threshold_triangle(h, most, best);
+    return threshold_triangle(h, own->most, own->best);
 #elif THRESHOLD_METHOD == THRESHOLD_MINIMUM
-    return threshold_minimum(h, most, best, lanes, found);
+    return threshold_minimum(h, own->most, own->best, own->lanes, own->found);
 #else
     return get_local_id(0) == 0 && h->n > 0 && h->integer ? threshold_li(h) : (double)NAN;
 #endif
@@ -396,7 +398,7 @@ THRESHOLD_INLINE double threshold_by_method(ThresholdBins *h, THRESHOLD_LOCALS)
 
 /* The threshold, in the first work-item.  One NaN and one zero, whatever the device's signs are. */
 THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double lo, double hi,
-                                     bool integer, global double *room, THRESHOLD_LOCALS)
+                                     bool integer, global double *room, local ThresholdLocals *own)
 {
     const bool finite = lo <= hi && isfinite(lo) && isfinite(hi);
     ThresholdBins h;
@@ -412,11 +414,11 @@ THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double
     h.sum1 = room + h.n;
     h.weight2 = room + 2 * h.n;
     h.sum2 = room + 3 * h.n;
-    threshold_scan(&h, totals);
+    threshold_scan(&h, own->totals);
     const bool empty = h.n == 0 || h.weight1[max(h.n - 1, 0)] == 0;
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     h.n = empty ? 0 : h.n;
-    const double found_value = threshold_by_method(&h, totals, most, best, lanes, found);
+    const double found_value = threshold_by_method(&h, own);
     const double result = finite && lo == hi ? lo : empty ? (double)NAN : found_value;
     return as_double(isnan(result) ? 0x7ff8000000000000UL : as_ulong(result + 0.0));
 }
@@ -428,14 +430,11 @@ kernel __attribute__((reqd_work_group_size(THRESHOLD_GROUP, 1, 1))) void
 threshold_find(READ_PARAMS, const global uint *own_counts, int own_bins, int own_integer,
                global double *own_room, global double *own_values, int own_value)
 {
-    local double own_totals[4][THRESHOLD_LANES], own_most[THRESHOLD_LANES];
-    local int own_best[THRESHOLD_LANES];
-    local int own_lanes[THRESHOLD_LANES][THRESHOLD_LANE_WORDS], own_found[3];
+    local ThresholdLocals own_locals;
     const double own_lo = (double)read_0(READ_ARGS, 0, 0, 0);
     const double own_hi = (double)read_1(READ_ARGS, 0, 0, 0);
     const double own_result =
-        threshold_of(own_counts, own_bins, own_lo, own_hi, own_integer != 0, own_room, own_totals,
-                     own_most, own_best, own_lanes, own_found);
+        threshold_of(own_counts, own_bins, own_lo, own_hi, own_integer != 0, own_room, &own_locals);
     if (get_local_id(0) == 0) {
         own_values[own_value] = own_result;
     }
