@@ -7,9 +7,11 @@
  * transposed (codegen/rows.c), one level of them a kernel.
  *
  * A producer joins the kernel of its only consumers when it can be computed there in registers
- * on a few columns more; then it is never stored.  Otherwise it has a kernel of its own.
+ * on a few columns more; then it is never stored.  Without folds over rows it may also be read on a few other rows, if
+ * it costs little to compute it for each.  Otherwise it has a kernel of its own.
  */
 #include "rows.h"
+#include "figures.h"
 #include "siblings.h"
 
 #include "../ir/long_fold.h"
@@ -20,7 +22,8 @@ enum {
     MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
     LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
     LONG_FOLD = 72,        /* from here on a kernel of its own is faster, where it can have one */
-    MAX_STAGES = PASS_MAX_STAGES
+    MAX_STAGES = PASS_MAX_STAGES,
+    MAX_ROWS = 8 /* on which one stage is computed */
 };
 
 static const char TOO_LONG[] = "its window is longer than the registers of a work-item";
@@ -349,11 +352,67 @@ static bool halos_are_small(const Kernel *k)
     return true;
 }
 
+/* The rows on which a stage is computed for those that read it, from the one that the kernel is at. */
+typedef struct ComputedRows {
+    double at[MAX_ROWS][2]; /* rows and planes */
+    int n;
+} ComputedRows;
+
+static bool add_row(ComputedRows *rows, double y, double z)
+{
+    for (int i = 0; i < rows->n; i++) {
+        if (rows->at[i][0] == y && rows->at[i][1] == z) {
+            return true;
+        }
+    }
+    if (rows->n == MAX_ROWS) {
+        return false;
+    }
+    rows->at[rows->n][0] = y;
+    rows->at[rows->n++][1] = z;
+    return true;
+}
+
+/* The rows on which `node` is read by a stage that is computed on these. */
+static bool add_rows_read(const Kernel *k, IrId reader, const ComputedRows *of, IrId node, ComputedRows *rows)
+{
+    int n;
+    bool few = true;
+    const IrExpr *read = ir_uses_of(k->b->uses, reader, node, &n);
+    for (int i = 0; i < n; i++) {
+        const IrExprNode *r = ir_expr(k->b->g, read[i]);
+        double y = 0, z = 0;
+        few = few && r->op == IR_X_READ && (r->b == 0 || ir_is_const(k->b->g, r->b, &y)) &&
+              (r->c == 0 || ir_is_const(k->b->g, r->c, &z));
+        for (int j = 0; j < of->n && few; j++) {
+            few = add_row(rows, of->at[j][0] + y, of->at[j][1] + z);
+        }
+    }
+    return few;
+}
+
+/* Is it cheap to compute each stage again on all rows on which others read it? */
+static bool repeats_little(const Kernel *k)
+{
+    const DeviceFigures *figures = k->b->cx->figures != NULL ? k->b->cx->figures : figures_known(NULL);
+    ComputedRows rows[MAX_STAGES] = {{.n = 0}};
+    double again = 0;
+    bool few = true;
+    for (int i = k->n - 1; i >= 0 && few; i--) {
+        few = !form_of(k->b, k->stage[i])->folds && (rows[i].n > 0 || add_row(&rows[i], 0, 0));
+        again += (rows[i].n - 1) * cost_stage(&k->b->cost, k->stage[i])->ops;
+        for (int j = 0; j < i && few; j++) {
+            few = add_rows_read(k, k->stage[i], &rows[i], k->stage[j], &rows[j]);
+        }
+    }
+    return few && again <= figures_repeated_ops(figures);
+}
+
 /* Can all stages of k be computed in one walk over rows?  NULL, or the rule that says no. */
 static const char *kernel_refusal(const Kernel *k)
 {
     bool off_row[MAX_STAGES] = {false};
-    bool y_fold = false, z_fold = false;
+    bool y_fold = false, z_fold = false, fixed = false;
     for (int i = k->n - 1; i >= 0; i--) {
         const Form *form = form_of(k->b, k->stage[i]);
         if (!form->rows) {
@@ -367,13 +426,14 @@ static const char *kernel_refusal(const Kernel *k)
         for (int j = 0; j < i; j++) {
             RowUse use = row_use(k, k->stage[i], k->stage[j]);
             off_row[j] = off_row[j] || use.moved || (use.read && off_row[i]);
-            if (use.fixed) {
-                return "it is read at other rows than it would be computed on";
-            }
+            fixed = fixed || use.fixed;
             if (use.shifted && use.border != IR_NEAREST && use.border != IR_CONSTANT) {
                 return "its border needs columns that this work-item does not have";
             }
         }
+    }
+    if (fixed && !repeats_little(k)) {
+        return "it is read at other rows than it would be computed on";
     }
     if (y_fold && z_fold) {
         return "one kernel streams along one axis";

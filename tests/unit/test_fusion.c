@@ -203,6 +203,46 @@ static void filters_by_an_index_are_stages(void **state)
     }
 }
 
+/* ---- stages on several rows ------------------------------------------------------------------ */
+
+static void cheap_stages_are_computed_on_each_row_that_reads_them(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int kernels;
+    } CASES[] = {
+        {"input image[y, x]\nd = image[dx = 1] - image\noutput a = d - d[dx = -1] + d[dy = 1] * d[dx = -1, dy = -2]\n",
+         1},
+        {"input image[y, x]\nd = image[dy = 1] - image\noutput a = d[dy = -1, border = reflect] - "
+         "d[dy = 2, border = wrap] + d[dy = -3, border = constant(7)]\n",
+         1},
+        {"input image[z, y, x]\nd = image[dy = 1] - image[dz = -1]\noutput a = d[dz = 1] - d[dy = -1, dz = 2, fill = 3]\n",
+         1},
+        /* A round of total variation, and what goes on from row to row. */
+        {"input image[y, x]\nv = image / 255\np = 0 * v\nrepeat 2 {\n u = v + (p - p[dy = -1, fill = 0]) / 8\n"
+         " g = u[dy = 1] - u\n p = (p + g / 4) / (1 + abs(g) + abs(u[dx = 1] - u))\n}\noutput p\n",
+         3},
+        {"input image[y, x]\na = image[dy = 1] - image\nb = a[dy = 1] - a\noutput c = b[dy = 1] - b\n", 1},
+        /* Not: what costs more than to store it, on many rows, of folds over rows. */
+        {"input image[y, x]\nd = sqrt(image[dx = 1]) * exp(image) / (image + 1) * (image - 3) * (image + 2) * "
+         "(image * image - 5) / (image + 7) * (image[dx = -1] - 6) * (image + 8) * (image + 11)\n"
+         "output a = d - d[dy = 1] + d[dy = 2]\n",
+         2},
+        {"input image[y, x]\nd = max(image[dy = i] for i in -2 .. 2)\noutput a = d - d[dy = 1]\n", 2},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g;
+        const IrSchedule *s = schedule_of(CASES[i].text, &g);
+        if (count_kernels(s) != CASES[i].kernels) {
+            fail_msg("%s\n%d kernels, not %d", CASES[i].text, count_kernels(s), CASES[i].kernels);
+        }
+        if (turn_has((int)i)) {
+            check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
+    }
+}
+
 /* ---- folds over one range -------------------------------------------------------------------- */
 
 static void folds_that_share_a_loop_give_the_same(void **state)
@@ -244,6 +284,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(cheap_stages_are_computed_on_each_row_that_reads_them, arena_setup,
+                                        arena_teardown),
         cmocka_unit_test_setup_teardown(folds_that_share_a_loop_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup, arena_teardown),
     };
