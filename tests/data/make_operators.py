@@ -319,6 +319,10 @@ case('translate', flat, 'output a = translate(image, 1.25, -0.5)',
      ndi.shift(np.pad(F, 9), (-0.5, 1.25), order=1, mode='constant')[9:-9, 9:-9], 1e-4)
 case('translate_3d', deep, 'output a = translate(image, 0.5, 0.25, 0.75, border = nearest)',
      ndi.shift(D, (0.75, 0.25, 0.5), order=1, mode='nearest'), 1e-4)
+case('translate_fill', flat, 'output a = translate(image, 1.25, -0.5, fill = 7)',
+     ndi.shift(F, (-0.5, 1.25), order=1, mode='constant', cval=7), 1e-4)
+case('affine_fill', deep, 'output a = affine(image, [[0.9, 0.2, 0, -0.7], [0, 1.1, 0, 0.3], [0, 0, 1, 0.25]], interpolation = nearest, fill = 3)',
+     ndi.affine_transform(D, [[1, 0, 0], [0, 1.1, 0], [0, 0.2, 0.9]], (0.25, 0.3, -0.7), order=0, mode='constant', cval=3), 0)
 case('rotate', flat, 'output a = rotate(image, 30)',
      transform.rotate(np.pad(F, 12), 30, order=1, preserve_range=True)[12:-12, 12:-12], 1e-3)
 case('resize', flat, 'output a = resize(image, 23, 9)',
