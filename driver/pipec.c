@@ -30,6 +30,7 @@ static const struct Command {
      "list the operators, explain one, or find them by any word: what they do, or their name in another package; "
      "--source shows how one is written",
      cmd_ops},
+    {"lsp", "lsp", "the language server, which editors start: see docs/editors.md", cmd_lsp},
     {"help", "help [COMMAND|CODE|passes]", "explain a command or a message such as P0207, or list the passes",
      cmd_help},
     {"devices", "devices [--probe]", "list the devices; --probe measures their speed, for --plan-for", cmd_devices},

@@ -30,7 +30,8 @@ runtime/command base program runtime/host runtime/files
 runtime/batch base program runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command
 runtime base program runtime/host runtime/exec runtime/command runtime/batch
 library base program ir passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command runtime/batch
-driver base program ir library reference passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime runtime/host runtime/device runtime/primitives runtime/exec runtime/command runtime/batch
+lsp base ir library frontend/diag frontend/ops frontend/syntax frontend/elaborate
+driver base program ir library lsp reference passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime runtime/host runtime/device runtime/primitives runtime/exec runtime/command runtime/batch
 '
 git ls-files '*.c' '*.h' '*.l' '*.y' '*.def' 2>/dev/null | grep -v -E '^(tests|bench|samples)/' |
 xargs grep -H -E '^#include "' | awk -v table="$table" '
