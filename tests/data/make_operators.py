@@ -97,6 +97,45 @@ case('correlate_3d', deep, 'output a = correlate(image, [[[0, 0, 0], [0, 1, 0], 
      ndi.correlate(D, [[[0, 0, 0], [0, 1, 0], [0, 0, 0]], [[0, 1, 0], [1, -7, 2], [0, 1, 0]],
                        [[0, 0, 0], [0, 1, 0], [0, 0, 0]]], mode='nearest'))
 
+
+
+def bilateral(v, spread, sigma, mode):
+    """By its definition: scikit-image up to 0.26 shifts the weights by a pixel."""
+    sigma = np.broadcast_to(sigma, v.ndim)
+    r = [max(2, int(np.ceil(3 * s))) for s in sigma]
+    wide, top, weights = np.pad(v, [(k, k) for k in r], mode), 0, 0
+    for at in np.ndindex(*(2 * k + 1 for k in r)):
+        u = wide[tuple(slice(a, a + n) for a, n in zip(at, v.shape))]
+        w = np.exp(-((np.subtract(at, r) / sigma) ** 2).sum() / 2 - (u - v) ** 2 / (2 * spread ** 2))
+        top, weights = top + w * u, weights + w
+    return top / weights
+
+
+def kuwahara(v, r, mode):
+    r = np.broadcast_to(r, v.ndim)
+    wide, out = np.pad(v, [(k, k) for k in r], mode), np.empty(v.shape)
+    for at in np.ndindex(*v.shape):
+        parts = [wide[tuple(slice(a + s * k, a + s * k + k + 1) for a, s, k in zip(at, side, r))]
+                 for side in np.ndindex(*(2,) * v.ndim)]
+        out[at] = min(parts, key=lambda p: round(p.var(), 9)).mean()
+    return out
+
+
+deeper = files.Image('plain', 'u16', 13, 17)
+case('bilateral', flat, 'output a = bilateral(image, 40, 0.8)', bilateral(F, 40, 0.8, 'edge'), 1e-4)
+case('bilateral_3d', deep, 'output a = bilateral(image, 25.5, [0.5, 1, 0.75], border = reflect)',
+     bilateral(D, 25.5, [0.5, 1, 0.75], 'symmetric'), 1e-4)
+case('kuwahara', flat, 'output a = kuwahara(image / 3)', kuwahara(F / 3, 2, 'edge'), 1e-4)
+case('kuwahara_3d', deep, 'output a = kuwahara(image, [1, 0, 2], mirror)', kuwahara(D, [1, 0, 2], 'reflect'), 1e-4)
+case('canny', flat, 'output a = canny(image, 1.5, 40, 90)', feature.canny(F, 1.5, 40, 90), 0)
+case('canny_type', deeper, 'output a = canny(image)', feature.canny(deeper.array), 0)
+case('match_template', flat, 't = crop(image, 3, 6, width = 5, height = 4)\noutput a = match_template(image, t)',
+     feature.match_template(F, F[6:10, 3:8]), 1e-4)
+case('match_template_padded', deep, 't = crop(image, 3, 2, 1, width = 4, height = 2, depth = 3)\n'
+     'output a = match_template(image, t * 2 - 1, pad_input = true)', feature.match_template(D, D[1:4, 2:4, 3:7], True), 1e-4)
+case('match_template_flat', files.Image('even', 'u8', 5, 6), 'output a = match_template(image, crop(image, width = 2, height = 2))',
+     np.zeros((4, 5)), 0)
+
 # Ranks and shapes.
 case('median_filter', flat, 'output a = median_filter(image, 1)', ndi.median_filter(F, 3, mode='nearest'), 0)
 case('median_filter_disk', flat, 'output a = median_filter(image, disk(2), border = reflect)',
