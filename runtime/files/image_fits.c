@@ -11,13 +11,13 @@
  * Pixels have a size where CUNITn is a length.  ImageInfo.extra is the header: cards of 80 letters in
  * one terminated text.  To that of an extension belongs what the file's first header says of all.
  */
+#include "cfitsio.h"
 #include "image_fits_place.h"
 #include "image_fits_scan.h"
 #include "image_fits_tiles.h"
 #include "image_meta.h"
 
 #include <assert.h>
-#include <fitsio.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -64,11 +64,11 @@ static bool is_fits(const unsigned char *head, size_t n)
 static bool fits_failure(int status, const char *what, Err *err)
 {
     char text[FLEN_STATUS], more[FLEN_ERRMSG];
-    fits_get_errstatus(status, text);
-    if (fits_read_errmsg(more) == 0) {
+    cfitsio.get_errstatus(status, text);
+    if (cfitsio.read_errmsg(more) == 0) {
         more[0] = '\0';
     }
-    fits_clear_errmsg();
+    cfitsio.clear_errmsg();
     return err_set(err, CODE_FILES, "%s: %s%s%s", what, text, more[0] == '\0' ? "" : "; ", more);
 }
 
@@ -77,10 +77,10 @@ static bool is_image(FitsIn *in, int least, LONGLONG extents[AXES_MAX], int *sta
 {
     int type = 0;
     in->axes = 0;
-    fits_get_hdu_type(in->file, &type, status);
+    cfitsio.get_hdu_type(in->file, &type, status);
     if (*status == 0 && type == IMAGE_HDU) {
-        fits_get_img_dim(in->file, &in->axes, status);
-        fits_get_img_sizell(in->file, AXES_MAX, extents, status);
+        cfitsio.get_img_dim(in->file, &in->axes, status);
+        cfitsio.get_img_sizell(in->file, AXES_MAX, extents, status);
     }
     extents[1] = in->axes == 1 ? 1 : extents[1];
     return *status == 0 && in->axes >= least && extents[0] > 0 && extents[1] > 0;
@@ -94,12 +94,12 @@ static bool is_called(FitsIn *in, const char *name, int version)
     bool called = false;
     for (int i = 0; i < 2; i++) {
         int status = 0;
-        fits_read_key(in->file, TSTRING, KEYS[i], value, NULL, &status);
+        cfitsio.read_key(in->file, TSTRING, KEYS[i], value, NULL, &status);
         called = called || (status == 0 && strcasecmp(value, name) == 0);
     }
     int found = 1, status = 0;
-    fits_read_key(in->file, TINT, "EXTVER", &found, NULL, &status);
-    fits_clear_errmsg();
+    cfitsio.read_key(in->file, TINT, "EXTVER", &found, NULL, &status);
+    cfitsio.clear_errmsg();
     return called && (version == 0 || version == (status == 0 ? found : 1));
 }
 
@@ -107,9 +107,9 @@ static bool is_called(FitsIn *in, const char *name, int version)
 static bool go_to(FitsIn *in, int64_t part)
 {
     int status = 0;
-    bool there = part >= 1 && part <= in->scan.parts && fits_movabs_hdu(in->file, (int)part, NULL, &status) == 0;
+    bool there = part >= 1 && part <= in->scan.parts && cfitsio.movabs_hdu(in->file, (int)part, NULL, &status) == 0;
     if (!there) {
-        fits_clear_errmsg();
+        cfitsio.clear_errmsg();
     }
     return there;
 }
@@ -192,16 +192,17 @@ static bool lacks_scale(FitsIn *in)
     char method[FLEN_VALUE] = "", key[FLEN_KEYWORD], column[FLEN_VALUE];
     int status = 0, fields = 0;
     double scale;
-    fits_read_key(in->file, TSTRING, "ZCMPTYPE", method, NULL, &status);
-    fits_read_key(in->file, TINT, "TFIELDS", &fields, NULL, &status);
+    cfitsio.read_key(in->file, TSTRING, "ZCMPTYPE", method, NULL, &status);
+    cfitsio.read_key(in->file, TINT, "TFIELDS", &fields, NULL, &status);
     bool whole = status == 0 && strncmp(method, "GZIP", 4) != 0 && strncmp(method, "NOCOMPRESS", 10) != 0;
-    bool said = fits_read_key(in->file, TDOUBLE, "ZSCALE", &scale, NULL, &status) == 0;
+    bool said = cfitsio.read_key(in->file, TDOUBLE, "ZSCALE", &scale, NULL, &status) == 0;
     for (int i = 1; whole && !said && i <= fields; i++) {
         status = 0;
         snprintf(key, sizeof key, "TTYPE%d", i);
-        said = fits_read_key(in->file, TSTRING, key, column, NULL, &status) == 0 && strcasecmp(column, "ZSCALE") == 0;
+        said =
+            cfitsio.read_key(in->file, TSTRING, key, column, NULL, &status) == 0 && strcasecmp(column, "ZSCALE") == 0;
     }
-    fits_clear_errmsg();
+    cfitsio.clear_errmsg();
     return whole && !said;
 }
 
@@ -209,26 +210,26 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
 {
     int stored = 0, means = 0, status = 0;
     long long blank;
-    fits_get_img_type(in->file, &stored, &status);
-    fits_get_img_equivtype(in->file, &means, &status);
+    cfitsio.get_img_type(in->file, &stored, &status);
+    cfitsio.get_img_equivtype(in->file, &means, &status);
     if (status != 0) {
         return fits_failure(status, "it is damaged", err);
     }
-    if (stored < 0 && fits_is_compressed_image(in->file, &status) && lacks_scale(in)) {
+    if (stored < 0 && cfitsio.is_compressed_image(in->file, &status) && lacks_scale(in)) {
         return err_set(
             err, CODE_FILES,
             "its floats are compressed as whole numbers without a scale, so nobody knows what they were; compress "
             "it with fpack, or with quantize_level=16 in astropy");
     }
-    bool has_blank = stored > 0 && fits_read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
-    fits_clear_errmsg();
+    bool has_blank = stored > 0 && cfitsio.read_key(in->file, TLONGLONG, "BLANK", &blank, NULL, &status) == 0;
+    cfitsio.clear_errmsg();
     status = 0;
     if (stored > 0 && (has_blank || means < 0)) { /* wide enough for all digits of what is stored */
         means = stored > SHORT_IMG ? DOUBLE_IMG : FLOAT_IMG;
     }
     /* Asking for nulls makes cfitsio turn infinities into NaN, so it is asked only where there
      * can be some that are not NaN already. */
-    in->find_nulls = means < 0 && (stored > 0 || fits_is_compressed_image(in->file, &status));
+    in->find_nulls = means < 0 && (stored > 0 || cfitsio.is_compressed_image(in->file, &status));
     for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
         if (TYPES[i].image == means) {
             in->type = TYPES[i].type;
@@ -247,12 +248,12 @@ static bool check_size(FitsIn *in, int fd, const ImageInfo *info, Err *err)
     struct stat st;
     int status = 0, part = 1;
     double pixels = (double)info->x * (double)info->y * (double)info->z * (double)info->c * (double)info->t;
-    fits_get_hdu_num(in->file, &part);
+    cfitsio.get_hdu_num(in->file, &part);
     uint64_t end = in->scan.end[part - 1];
     if (fstat(fd, &st) != 0) {
         return err_set(err, CODE_FILES, "reading failed");
     }
-    if (in->zipped || fits_is_compressed_image(in->file, &status)) {
+    if (in->zipped || cfitsio.is_compressed_image(in->file, &status)) {
         double size = (double)st.st_size;
         if (pixels * (double)elem_size(info->elem) > size * COMPRESSED_MAX) {
             return err_set(err, CODE_FILES, "it claims %.0f pixels, and has %.0f bytes", pixels, size);
@@ -274,9 +275,9 @@ static void close_fits(void *state)
         return;
     }
     if (in->file != NULL) {
-        fits_close_file(in->file, &status);
+        cfitsio.close_file(in->file, &status);
     }
-    fits_clear_errmsg();
+    cfitsio.clear_errmsg();
     fits_scan_free(&in->scan);
     free(in->memory);
     free(in->header);
@@ -288,8 +289,8 @@ static double header_number(FitsIn *in, const char *key)
 {
     double value = 0;
     int status = 0;
-    if (fits_read_key(in->file, TDOUBLE, key, &value, NULL, &status) != 0) {
-        fits_clear_errmsg();
+    if (cfitsio.read_key(in->file, TDOUBLE, key, &value, NULL, &status) != 0) {
+        cfitsio.clear_errmsg();
         return 0;
     }
     return value;
@@ -315,8 +316,8 @@ static void read_unit(FitsIn *in, int k, char unit[FLEN_VALUE])
     char key[FLEN_KEYWORD];
     int status = 0;
     snprintf(key, sizeof key, "CUNIT%d", k);
-    if (fits_read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
-        fits_clear_errmsg();
+    if (cfitsio.read_key(in->file, TSTRING, key, unit, NULL, &status) != 0) {
+        cfitsio.clear_errmsg();
         unit[0] = '\0';
     }
 }
@@ -391,11 +392,11 @@ static bool join_headers(const char *own, const char *first, char **out, Err *er
 static bool inherits(FitsIn *in, int part)
 {
     int wanted = 1, axes = -1, status = 0, absent = 0;
-    if (fits_read_key(in->file, TLOGICAL, "INHERIT", &wanted, NULL, &absent) != 0) {
-        fits_clear_errmsg();
+    if (cfitsio.read_key(in->file, TLOGICAL, "INHERIT", &wanted, NULL, &absent) != 0) {
+        cfitsio.clear_errmsg();
     }
-    fits_movabs_hdu(in->file, 1, NULL, &status);
-    fits_get_img_dim(in->file, &axes, &status);
+    cfitsio.movabs_hdu(in->file, 1, NULL, &status);
+    cfitsio.get_img_dim(in->file, &axes, &status);
     return status == 0 && part > 1 && wanted != 0 && axes == 0;
 }
 
@@ -403,17 +404,17 @@ static bool read_header(FitsIn *in, Err *err)
 {
     int part = 1, cards = 0, status = 0;
     char *own = NULL, *first = NULL;
-    fits_convert_hdr2str(in->file, 0, NULL, 0, &own, &cards, &status);
-    fits_get_hdu_num(in->file, &part);
+    cfitsio.convert_hdr2str(in->file, 0, NULL, 0, &own, &cards, &status);
+    cfitsio.get_hdu_num(in->file, &part);
     if (status == 0 && inherits(in, part)) {
-        fits_convert_hdr2str(in->file, 0, NULL, 0, &first, &cards, &status);
+        cfitsio.convert_hdr2str(in->file, 0, NULL, 0, &first, &cards, &status);
     }
-    fits_movabs_hdu(in->file, part, NULL, &status);
+    cfitsio.movabs_hdu(in->file, part, NULL, &status);
     bool ok = status == 0 ? join_headers(own, first != NULL ? first : "", &in->header, err)
                           : fits_failure(status, "its header is damaged", err);
     status = 0;
-    fits_free_memory(own, &status);
-    fits_free_memory(first, &status);
+    cfitsio.free_memory(own, &status);
+    cfitsio.free_memory(first, &status);
     return ok;
 }
 
@@ -433,14 +434,14 @@ static bool open_scanned(FitsIn *in, const char *path, int fd, Err *err)
     FitsBytes bytes = {.fd = fd, .size = in->size};
     TRY(in->zipped || fits_scan(&bytes, &in->scan, err));
     if (!in->zipped && !fits_scan_is_short(&in->scan, in->size)) {
-        fits_open_diskfile(&in->file, path, READONLY, &status);
+        cfitsio.open_diskfile(&in->file, path, READONLY, &status);
     } else {
         TRY(fits_load(fd, &in->memory, &in->size, &room, err));
         bytes = (FitsBytes){.fd = -1, .at = in->memory, .size = in->size};
         fits_scan_free(&in->scan);
         TRY(fits_scan(&bytes, &in->scan, err));
         in->room = (size_t)room;
-        fits_open_memfile(&in->file, "image", READONLY, (void **)&in->memory, &in->room, 0, NULL, &status);
+        cfitsio.open_memfile(&in->file, "image", READONLY, (void **)&in->memory, &in->room, 0, NULL, &status);
     }
     if (status != 0) {
         in->file = NULL;
@@ -453,14 +454,15 @@ static bool check_tiles(FitsIn *in, int fd, Err *err)
 {
     int status = 0;
     FitsBytes bytes = {.fd = in->memory != NULL ? -1 : fd, .at = in->memory, .size = in->size};
-    return !fits_is_compressed_image(in->file, &status) || fits_check_tiles(in->file, &bytes, err);
+    return !cfitsio.is_compressed_image(in->file, &status) || fits_check_tiles(in->file, &bytes, err);
 }
 
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     LONGLONG extents[AXES_MAX] = {0};
-    FitsIn *in = calloc(1, sizeof *in);
-    bool ok = in != NULL || err_set(err, CODE_FILES, "out of memory");
+    FitsIn *in = NULL;
+    bool ok = cfitsio_load(err);
+    ok = ok && ((in = calloc(1, sizeof *in)) != NULL || err_set(err, CODE_FILES, "out of memory"));
     ok = ok && open_scanned(in, path->file, fd, err) && find_image(in, path->part, extents, err) &&
          read_header(in, err) && choose_axes(in, extents, info, err) && choose_type(in, info, err) &&
          check_size(in, fd, info, err) && check_tiles(in, fd, err);
@@ -497,8 +499,8 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
     for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {
         int status = 0, any = 0;
         first[1] = at->row + i + 1;
-        fits_read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1), in->find_nulls ? null : NULL,
-                        (char *)to + (size_t)i * pitch, &any, &status);
+        cfitsio.read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1), in->find_nulls ? null : NULL,
+                           (char *)to + (size_t)i * pitch, &any, &status);
         if (status != 0) {
             return fits_failure(status, "its pixels are damaged or cut off", err);
         }

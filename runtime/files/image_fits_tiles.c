@@ -21,7 +21,7 @@ static int64_t header_whole(fitsfile *file, const char *key, int64_t missing)
 {
     LONGLONG value;
     int status = 0;
-    fits_read_key(file, TLONGLONG, key, &value, NULL, &status);
+    cfitsio.read_key(file, TLONGLONG, key, &value, NULL, &status);
     return status == 0 ? (int64_t)value : missing;
 }
 
@@ -83,22 +83,22 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
     LONGLONG head, data, end, length, offset;
     int status = 0, column = 0;
     Tiling t = {.axes = 0};
-    fits_read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
-    fits_get_hduaddrll(file, &head, &data, &end, &status);
-    fits_get_colnum(file, CASEINSEN, name, &column, &status);
+    cfitsio.read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
+    cfitsio.get_hduaddrll(file, &head, &data, &end, &status);
+    cfitsio.get_colnum(file, CASEINSEN, name, &column, &status);
     bool claims = status == 0 && strncmp(method, "HCOMPRESS", 9) == 0;
     int64_t rows = status == 0 ? header_whole(file, "NAXIS2", 0) : 0, row_bytes = header_whole(file, "NAXIS1", 0);
     int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
     bool ok = !claims || (heap >= 0 && read_tiling(file, &t));
     for (int64_t row = 0; ok && row < rows; row++) {
         unsigned char packed[TILE_HEAD];
-        fits_read_descriptll(file, column, row + 1, &length, &offset, &status);
+        cfitsio.read_descriptll(file, column, row + 1, &length, &offset, &status);
         ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size;
         if (ok && claims && length > 0) { /* else the tile is in another column, packed in another way */
             ok = length >= TILE_HEAD && read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
                  is_within(extent_at(packed + 2) * extent_at(packed + 6), tile_pixels(&t, row));
         }
     }
-    fits_clear_errmsg();
+    cfitsio.clear_errmsg();
     return ok || err_set(err, CODE_FILES, "it is damaged: its compressed tiles are not what its header says");
 }

@@ -2,9 +2,8 @@
 #ifndef RUNTIME_IMAGE_FITS_TILES_H
 #define RUNTIME_IMAGE_FITS_TILES_H
 
+#include "cfitsio.h"
 #include "image_fits_scan.h"
-
-#include <fitsio.h>
 
 /* False for tiles that are longer than the file, or would become more pixels than there is room for; `bytes` are those of
  * the file. */
