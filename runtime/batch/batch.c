@@ -224,7 +224,8 @@ static int collect_parts(const Batch *b, int output, MergePart *parts)
     for (int i = 0; i < b->list.n; i++) {
         const BatchItem *item = &b->list.items[i];
         if (b->fates[i].state == IMAGE_DONE || b->fates[i].state == IMAGE_BEFORE) {
-            parts[n++] = (MergePart){item->name, output < 0 ? b->fates[i].values : item->outputs[output]};
+            parts[n++] = (MergePart){item->name, (const char *const *)item->fields,
+                                     output < 0 ? b->fates[i].values : item->outputs[output]};
         }
     }
     return n;
@@ -249,21 +250,37 @@ static char *values_header(const Program *program)
     return fclose(to) == 0 ? text : NULL;
 }
 
+/* The table of all images with that output, or below 0 with their values, and the summary of it. */
+static bool merge_one(const Batch *b, int output, const char *header, MergePart *parts, Err *err)
+{
+    const BatchList *list = &b->list;
+    const char *by[COLUMNS_MOST], *summary = list->summaries[output < 0 ? b->program->n_outputs : output];
+    MergeColumns with = {.columns = &list->columns, .by = list->by, .n_by = list->n_by};
+    int n = collect_parts(b, output, parts);
+    for (int i = 0; i < list->n_by; i++) {
+        by[i] = list->columns.names[list->by[i]];
+    }
+    if (n == 0) {
+        return true;
+    }
+    with.summary = summary != NULL ? summary_new(by, list->n_by) : NULL;
+    bool ok = summary == NULL || with.summary != NULL || no_memory(err);
+    ok = ok && (output < 0 ? merge_values(list->values, header, &with, parts, n, err)
+                           : merge_tables(list->merged[output], &with, parts, n, err));
+    ok = ok && (summary == NULL || summary_write(with.summary, summary, err));
+    summary_free(with.summary);
+    return ok;
+}
+
 static bool merge_all(const Batch *b, Err *err)
 {
     MergePart *parts = calloc((size_t)b->list.n + 1, sizeof *parts);
     char *header = values_header(b->program);
     bool ok = (parts != NULL && header != NULL) || no_memory(err);
     for (int k = 0; ok && k < b->program->n_outputs; k++) {
-        if (b->list.merged[k] != NULL) {
-            int n = collect_parts(b, k, parts);
-            ok = n == 0 || merge_tables(b->list.merged[k], parts, n, err);
-        }
+        ok = b->list.merged[k] == NULL || merge_one(b, k, NULL, parts, err);
     }
-    if (ok && b->list.values != NULL) {
-        int n = collect_parts(b, -1, parts);
-        ok = n == 0 || merge_values(b->list.values, header, parts, n, err);
-    }
+    ok = ok && (b->list.values == NULL || merge_one(b, -1, header, parts, err));
     free(parts);
     free(header);
     return ok;

@@ -59,6 +59,56 @@ static char *batch_file(const BatchList *list, const Options *o, const char *bef
     return strdup(path);
 }
 
+/* "well,field" as the numbers of columns. */
+static bool read_summary(BatchList *list, const Options *o, Err *err)
+{
+    for (const char *at = o->summary; at != NULL;) {
+        size_t n = strcspn(at, ",");
+        int column = columns_find(&list->columns, at, n);
+        if (column < 0 || list->n_by == COLUMNS_MOST) {
+            return err_set(err, CODE_USAGE,
+                           "--summary %s: there is no column '%.*s'; --columns '{well}_{field}' makes columns",
+                           o->summary, (int)n, at);
+        }
+        list->by[list->n_by++] = column;
+        at = at[n] == ',' ? at + n + 1 : NULL;
+    }
+    if (list->n_by > 0 && o->shards > 1) {
+        return err_set(err, CODE_USAGE, "--summary needs all images, and --shard takes a part of them");
+    }
+    return true;
+}
+
+/* "out/table_by_well.csv" */
+static char *summary_file(const BatchList *list, const Options *o, const char *name)
+{
+    char text[512] = "_by";
+    size_t n = strlen(text);
+    for (int i = 0; i < list->n_by && n < sizeof text; i++) {
+        n += (size_t)snprintf(text + n, sizeof text - n, "_%s", list->columns.names[list->by[i]]);
+    }
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s", ".csv");
+    return batch_file(list, o, "", name, text);
+}
+
+static bool name_summaries(BatchList *list, const Options *o, Err *err)
+{
+    const Program *p = list->program;
+    list->summaries = calloc((size_t)p->n_outputs + 1, sizeof *list->summaries);
+    bool ok = list->summaries != NULL;
+    for (int i = 0; i < p->n_outputs && ok && list->n_by > 0; i++) {
+        if (list->merged[i] != NULL) {
+            list->summaries[i] = summary_file(list, o, p->outputs[i].name);
+            ok = list->summaries[i] != NULL;
+        }
+    }
+    if (ok && list->n_by > 0 && list->values != NULL) {
+        list->summaries[p->n_outputs] = summary_file(list, o, "values");
+        ok = list->summaries[p->n_outputs] != NULL;
+    }
+    return ok || no_memory(err);
+}
+
 /* Whole-image values alone make one file, which may have a name of the user's. */
 static bool values_alone(const Program *program)
 {
@@ -91,6 +141,27 @@ static bool name_batch_files(BatchList *list, const Options *o, Err *err)
         }
     }
     return ok || no_memory(err);
+}
+
+/* Columns stand in tables of all images, beside those that the pipeline has. */
+static bool check_columns(const BatchList *list, const Options *o, Err *err)
+{
+    const Program *p = list->program;
+    bool table = list->values != NULL;
+    for (int i = 0; i < p->n_outputs; i++) {
+        const ProgOutput *output = &p->outputs[i];
+        bool value = output->kind == OUT_VALUE || output->kind == OUT_SERIES;
+        table = table || list->merged[i] != NULL;
+        if (value && columns_find(&list->columns, output->name, strlen(output->name)) >= 0) {
+            return err_set(err, CODE_USAGE, "--columns '%s': the tables would have two columns '%s'", o->columns,
+                           output->name);
+        }
+    }
+    if (list->columns.n > 0 && (!table || names_one_file(list))) {
+        return err_set(err, CODE_USAGE, "--columns '%s': there is no table of all images that could have them; %s",
+                       o->columns, table ? "name a folder with -o" : "the pipeline has no output that is a table");
+    }
+    return true;
 }
 
 static bool expand(const char *template, const NameFields *fields, char **out, Err *err)
@@ -130,6 +201,8 @@ static bool make_item(BatchList *list, const Options *o, const char *path, long 
         (item->inputs[0] = strdup(path)) == NULL) {
         return no_memory(err);
     }
+    item->fields = calloc(COLUMNS_MOST, sizeof *item->fields);
+    TRY(item->fields != NULL || no_memory(err));
     TRY(name_inputs(p, o, item, err));
     for (int i = 0; i < p->n_outputs; i++) {
         NameFields fields = {path, p->outputs[i].name, p->outputs[i].format, index};
@@ -148,6 +221,10 @@ static void free_item(const Program *program, BatchItem *item)
     for (int i = 0; item->outputs != NULL && i < program->n_outputs; i++) {
         free(item->outputs[i]);
     }
+    for (int i = 0; item->fields != NULL && i < COLUMNS_MOST; i++) {
+        free(item->fields[i]);
+    }
+    free(item->fields);
     free(item->inputs);
     free(item->outputs);
     free(item->name);
@@ -259,6 +336,11 @@ static size_t collect_uses(const BatchList *list, NameUse *uses)
     if (list->values != NULL) {
         uses[n++] = (NameUse){list->values, "all images"};
     }
+    for (int k = 0; k <= p->n_outputs; k++) {
+        if (list->summaries[k] != NULL) {
+            uses[n++] = (NameUse){list->summaries[k], "all images"};
+        }
+    }
     return n;
 }
 
@@ -366,7 +448,7 @@ static bool check_clashes(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
     size_t images = (size_t)list->n, outputs = (size_t)p->n_outputs;
-    NameUse *uses = malloc((images * outputs + outputs + 2) * sizeof *uses);
+    NameUse *uses = malloc((images * outputs + 2 * outputs + 3) * sizeof *uses);
     const char **inputs = malloc((images * (size_t)p->n_inputs + 1) * sizeof *inputs);
     bool ok = uses != NULL && inputs != NULL;
     if (!ok) {
@@ -448,14 +530,20 @@ static bool make_items(BatchList *list, const Options *o, const FileList *files,
         list->n++;
         TRY(make_item(list, o, path, (long)i, &list->items[i], err));
     }
-    return list->program->n_inputs == 0 || drop_outputs(list, files, err);
+    TRY(list->program->n_inputs == 0 || drop_outputs(list, files, err));
+    for (int i = 0; i < list->n; i++) {
+        TRY(columns_match(&list->columns, list->items[i].inputs[0], list->items[i].fields, err));
+    }
+    return true;
 }
 
 bool batch_list(const Program *program, const Options *options, BatchList *out, Err *err)
 {
     FileList files = {0};
     *out = (BatchList){.program = program};
-    bool ok = make_template(options->output, out, err) && name_batch_files(out, options, err) &&
+    bool ok = columns_parse(options->columns, &out->columns, err) && read_summary(out, options, err) &&
+              make_template(options->output, out, err) && name_batch_files(out, options, err) &&
+              check_columns(out, options, err) && name_summaries(out, options, err) &&
               file_list(options->files, options->n_files, options->stack, &files, err);
     ok = ok && make_items(out, options, &files, err);
     file_list_free(&files);
@@ -477,7 +565,12 @@ void batch_list_free(BatchList *list)
     for (int i = 0; list->merged != NULL && i < list->program->n_outputs; i++) {
         free(list->merged[i]);
     }
+    for (int i = 0; list->summaries != NULL && i <= list->program->n_outputs; i++) {
+        free(list->summaries[i]);
+    }
+    columns_free(&list->columns);
     free(list->items);
+    free(list->summaries);
     free(list->merged);
     free(list->values);
     free(list->journal);

@@ -7,6 +7,7 @@
 #define RUNTIME_BATCH_LIST_H
 
 #include "../command/options.h"
+#include "columns.h"
 #include "journal.h"
 
 typedef struct BatchItem {
@@ -15,6 +16,7 @@ typedef struct BatchItem {
     char **outputs; /* by output: path; NULL for whole-image values */
     char *name;     /* in messages and tables: the file's name, or its path where names repeat */
     long index;     /* among all images of the command line */
+    char **fields;  /* by column of the list */
 } BatchItem;
 
 typedef struct BatchList {
@@ -23,8 +25,11 @@ typedef struct BatchList {
     char folder[4096];   /* of the tables of the whole batch: "" or with a final slash */
     BatchItem *items;    /* of this shard */
     int n;
-    char **merged; /* by output: the table of all images; NULL for others */
-    char *values;  /* the table of whole-image values; NULL when there are none */
+    char **merged;   /* by output: the table of all images; NULL for others */
+    char *values;    /* the table of whole-image values; NULL when there are none */
+    Columns columns; /* that the names of images tell */
+    int by[COLUMNS_MOST], n_by;
+    char **summaries; /* by output: the table by the columns `by`, NULL for others; the last one is that of values */
     char *journal;
 } BatchList;
 

@@ -2,7 +2,7 @@
  * csv: tables as text, through a buffer into a temporary file that is renamed at the end.  Rows become text
  * in pieces, by several threads: a table may have a hundred million numbers.
  *
- * Nothing is quoted: names of columns are words, the rest is numbers.  A failure to write is kept
+ * Nothing but names of files is quoted: names of columns are words, the rest is numbers.  A failure to write is kept
  * and reported once, by the call that notices it.
  */
 #include "csv.h"
@@ -176,4 +176,29 @@ void csv_abort(CsvWriter *writer)
         file_discard(writer->temp, writer->fd);
         free(writer);
     }
+}
+
+/* What spreadsheets take for the beginning of a formula; the last ones are the wide forms of the first ones. */
+static const char *const FORMULA[] =
+    {"=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
+
+/*
+ * Names of files are anybody's text.  One that a spreadsheet would run gets an apostrophe in front, which a
+ * spreadsheet takes for text, and so does one that begins with an apostrophe, so that the first one can be taken off.
+ */
+void csv_put_text(const char *text, FILE *to)
+{
+    bool plain = strpbrk(text, ",;\t\"\r\n") == NULL, runs = text[0] == '\'';
+    for (size_t i = 0; i < sizeof FORMULA / sizeof *FORMULA; i++) {
+        runs = runs || strncmp(text, FORMULA[i], strlen(FORMULA[i])) == 0;
+    }
+    fputs(plain ? "" : "\"", to);
+    fputs(runs ? "'" : "", to);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '"' ? "\"\"" : "", to);
+        if (*text != '"') {
+            putc(*text, to);
+        }
+    }
+    fputs(plain ? "" : "\"", to);
 }

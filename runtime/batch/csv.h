@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* A leading column that is the same in all rows of a table: frame, channel, z. */
 typedef struct CsvColumn {
@@ -30,5 +31,8 @@ bool csv_open(const char *path, CsvWriter **out, Err *err);
 bool csv_rows(CsvWriter *writer, const PrimTable *table, const CsvColumn *front, int n_front, Crew *crew, Err *err);
 bool csv_commit(CsvWriter *writer, Err *err);
 void csv_abort(CsvWriter *writer);
+
+/* A field with anybody's text: quoted where it has to be, and none that a spreadsheet would run. */
+void csv_put_text(const char *text, FILE *to);
 
 #endif

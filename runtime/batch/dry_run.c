@@ -114,6 +114,11 @@ static void show_merged(const DryRun *d)
     if (d->list.values != NULL) {
         printf("  -> %s\n", d->list.values);
     }
+    for (int k = 0; k <= d->program->n_outputs; k++) {
+        if (d->list.summaries[k] != NULL) {
+            printf("  -> %s\n", d->list.summaries[k]);
+        }
+    }
 }
 
 static bool look_for_journal(DryRun *d, Err *err)

@@ -4,6 +4,7 @@
 #include "merge.h"
 
 #include "../../base/file.h"
+#include "csv.h"
 #include "frames.h"
 
 #include <errno.h>
@@ -20,6 +21,7 @@ typedef struct Merged {
     int fd;
     FILE *to;
     bool looped[LOOPS];
+    const MergeColumns *with;
 } Merged;
 
 static bool begin(Merged *m, Err *err)
@@ -53,49 +55,41 @@ static bool end(Merged *m, bool ok, Err *err)
     return file_commit(m->temp, m->path, m->fd, err);
 }
 
-/* What spreadsheets take for the beginning of a formula; the last ones are the wide forms of the first ones. */
-static const char *const FORMULA[] =
-    {"=", "+", "-", "@", "\t", "\r", "\n", "\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D", "\xEF\xBC\xA0"};
-
-/*
- * Names of files are anybody's text.  One that a spreadsheet would run gets an apostrophe in front, which a
- * spreadsheet takes for text, and so does one that begins with an apostrophe, so that the first one can be taken off.
- */
-static void put_image(Merged *m, const char *image)
-{
-    bool plain = strpbrk(image, ",;\t\"\r\n") == NULL, runs = image[0] == '\'';
-    for (size_t i = 0; i < sizeof FORMULA / sizeof *FORMULA; i++) {
-        runs = runs || strncmp(image, FORMULA[i], strlen(FORMULA[i])) == 0;
-    }
-    fputs(plain ? "" : "\"", m->to);
-    fputs(runs ? "'" : "", m->to);
-    for (; *image != '\0'; image++) {
-        fputs(*image == '"' ? "\"\"" : "", m->to);
-        if (*image != '"') {
-            putc(*image, m->to);
-        }
-    }
-    fputs(plain ? "" : "\"", m->to);
-}
-
-static void put_header(Merged *m, const char *columns, size_t n)
+static bool put_header(Merged *m, const char *columns, size_t n, Err *err)
 {
     fputs("image", m->to);
+    for (int i = 0; i < m->with->columns->n; i++) {
+        fprintf(m->to, ",%s", m->with->columns->names[i]);
+    }
     for (int i = 0; i < LOOPS; i++) {
         if (m->looped[i]) {
             fprintf(m->to, ",%s", LOOP_NAMES[i]);
         }
     }
     fprintf(m->to, ",%.*s\n", (int)n, columns);
+    return m->with->summary == NULL || summary_columns(m->with->summary, columns, n, err);
+}
+
+static bool summarise(const Merged *m, const MergePart *part, const char *row, size_t n, Err *err)
+{
+    const char *key[COLUMNS_MOST];
+    for (int i = 0; i < m->with->n_by; i++) {
+        key[i] = part->fields[m->with->by[i]];
+    }
+    return m->with->summary == NULL || summary_row(m->with->summary, key, row, n, err);
 }
 
 /* The rows from `line`, a line end, on.  They begin with a number for each axis in `looped`; what
  * another part has and this one has not is 0. */
-static void put_rows(Merged *m, const char *image, const char *line, const bool looped[LOOPS])
+static bool put_rows(Merged *m, const MergePart *part, const char *line, const bool looped[LOOPS], Err *err)
 {
     while (*line == '\n' && line[1] != '\0') {
         line++;
-        put_image(m, image);
+        csv_put_text(part->image, m->to);
+        for (int i = 0; i < m->with->columns->n; i++) {
+            putc(',', m->to);
+            csv_put_text(part->fields[i], m->to);
+        }
         for (int i = 0; i < LOOPS; i++) {
             size_t n = looped[i] ? strcspn(line, ",\n") : 0;
             if (m->looped[i]) {
@@ -105,8 +99,10 @@ static void put_rows(Merged *m, const char *image, const char *line, const bool 
         }
         size_t rest = strcspn(line, "\n");
         fprintf(m->to, ",%.*s\n", (int)rest, line);
+        TRY(summarise(m, part, line, rest, err));
         line += rest;
     }
+    return true;
 }
 
 /* ---- tables ---------------------------------------------------------------------------- */
@@ -133,13 +129,12 @@ static bool put_table(Merged *m, const MergePart *part, const char *text, char *
         if (*columns == NULL) {
             return err_set(err, CODE_MEMORY, "out of memory for '%s'", m->path);
         }
-        put_header(m, header, n);
+        TRY(put_header(m, header, n, err));
     }
     if (strlen(*columns) != n || strncmp(*columns, header, n) != 0) {
         return err_set(err, CODE_OUTPUT, "'%s' has other columns than the tables before it", part->text);
     }
-    put_rows(m, part->image, header + n, looped);
-    return true;
+    return put_rows(m, part, header + n, looped, err);
 }
 
 static bool find_loops(Merged *m, const MergePart *parts, int n, Err *err)
@@ -163,9 +158,9 @@ static bool find_loops(Merged *m, const MergePart *parts, int n, Err *err)
     return true;
 }
 
-bool merge_tables(const char *path, const MergePart *parts, int n, Err *err)
+bool merge_tables(const char *path, const MergeColumns *with, const MergePart *parts, int n, Err *err)
 {
-    Merged m = {.path = path};
+    Merged m = {.path = path, .with = with};
     char *columns = NULL;
     TRY(find_loops(&m, parts, n, err));
     TRY(begin(&m, err));
@@ -185,19 +180,20 @@ bool merge_tables(const char *path, const MergePart *parts, int n, Err *err)
 
 /* ---- values ---------------------------------------------------------------------------- */
 
-bool merge_values(const char *path, const char *header, const MergePart *parts, int n, Err *err)
+bool merge_values(const char *path, const char *header, const MergeColumns *with, const MergePart *parts, int n,
+                  Err *err)
 {
-    Merged m = {.path = path};
+    Merged m = {.path = path, .with = with};
     TRY(begin(&m, err));
     for (int p = 0; p < n; p++) {
         for (int i = 0; i < LOOPS && parts[p].text[i] != '\0'; i++) {
             m.looped[i] = m.looped[i] || parts[p].text[i] == '1';
         }
     }
-    put_header(&m, header, strlen(header));
-    for (int p = 0; p < n; p++) {
+    bool ok = put_header(&m, header, strlen(header), err);
+    for (int p = 0; p < n && ok; p++) {
         const bool all[LOOPS] = {true, true, true};
-        put_rows(&m, parts[p].image, parts[p].text + strcspn(parts[p].text, "\n"), all);
+        ok = put_rows(&m, &parts[p], parts[p].text + strcspn(parts[p].text, "\n"), all, err);
     }
-    return end(&m, true, err);
+    return end(&m, ok, err);
 }

@@ -178,11 +178,10 @@ static double eval_pixel_size(Eval *e, int axis)
     if (size > 0) {
         return size;
     }
-    err_set(
-        e->err, CODE_FILES,
-        "the pixel size along %c is needed, but the image does not tell it, or not in a unit of length; say it with "
-        "--pixel-size %s, set it in the file (in Fiji: Image > Properties), or give lengths in pixels",
-        "xyz"[axis], axis == 2 ? "0.65um,0.65um,2um" : "0.65um");
+    err_set(e->err, CODE_FILES,
+            "the pixel size along %c is needed, but the image does not tell it, or not in a unit of length; set it in "
+            "the file (in Fiji: Image > Properties), say it with --pixel-size %s, or give lengths in pixels",
+            "xyz"[axis], axis == 2 ? "0.65um,0.65um,2um" : "0.65um");
     return NAN;
 }
 

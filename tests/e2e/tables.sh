@@ -33,4 +33,34 @@ done
 run sized.pipe "$SAMPLES/blobs.tif" "$SAMPLES/timelapse.tif" -o both --pixel-size 2um
 expect 2 'with other parameters' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" "$SAMPLES/timelapse.tif" -o both --pixel-size 3um --resume --device reference
 
+# ---- columns that names tell, and rows for groups -------------------------------------------
+# pandas: t.groupby('well').area.agg(['count', 'mean', 'median']) of t.csv
+mkdir -p plates/P1
+for name in A01_1 A01_2 '=B02_1'; do
+    cp "$SAMPLES/blobs.tif" "plates/P1/$name.tif"
+done
+printf 'input image[y, x]\nparam limit = 150\nobjects = label(image > limit)\noutput t = measure(objects, area)\noutput n = count(objects)\n' >cells.pipe
+run cells.pipe plates/P1 -o grouped --columns '{plate}/{well}_{field}' --summary well
+check grep -q '^A01_1.tif,P1,A01,1,1,' grouped/t.csv
+check grep -q "^'=B02_1.tif,P1,'=B02,1,1," grouped/t.csv
+check test "$(sed -n 1p grouped/t_by_well.csv)" = well,count,area_mean,area_median
+check test "$(sed -n 1p grouped/values_by_well.csv)" = well,count,n_mean,n_median
+n=$(awk -F, '$1 == "A01_1.tif" { n++ } END { print n }' grouped/t.csv)
+check grep -q "^A01,$((2 * n))," grouped/t_by_well.csv
+check grep -q "^'=B02,$n," grouped/t_by_well.csv
+mean=$(awk -F, '$1 == "A01_1.tif" { n++; sum += $6 } END { printf "%.6f", sum / n }' grouped/t.csv)
+median=$(awk -F, '$1 == "A01_1.tif" { print $6 }' grouped/t.csv | sort -n |
+    awk '{ v[NR] = $1 } END { print (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }')
+check test "$(awk -F, '$1 == "A01" { printf "%.6f,%g", $3, $4 }' grouped/t_by_well.csv)" = "$mean,$median"
+run cells.pipe plates/P1 -o both-columns --columns '{well}_{field}' --summary well,field
+check test "$(sed -n 1p both-columns/t_by_well_field.csv)" = well,field,count,area_mean,area_median
+printf 'input image[y, x]\noutput copy = image\n' >copy.pipe
+for columns in '{well}{field}' '{}' plain '{a' '{a}_{a}' '{image}_{b}' '{n}_{b}' '{a b}_{c}' '{well}-{field}' '{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/{o}/{p}/{q}_{r}'; do
+    expect 2 '--columns' "$PIPEC" run cells.pipe plates/P1 -o refused --columns "$columns" --device reference
+    check test ! -e refused
+done
+expect 2 "there is no column 'plate'" "$PIPEC" run cells.pipe plates/P1 --columns '{well}_{field}' --summary plate
+expect 2 'needs all images' "$PIPEC" run cells.pipe plates/P1 --columns '{well}_{field}' --summary well --shard 1/2
+expect 2 "no table of all images" "$PIPEC" run copy.pipe plates/P1/A01_1.tif --columns "{well}_{field}"
+
 finish

@@ -641,6 +641,8 @@ static void folders_are_locked(void **state)
 }
 
 /* A line of the merged table for an image of this name. */
+static const MergeColumns NO_COLUMNS = {.columns = &(const Columns){.n = 0}};
+
 static void names_in_tables_run_nothing(void **state)
 {
     (void)state;
@@ -658,10 +660,10 @@ static void names_in_tables_run_nothing(void **state)
                                            {"2-1.tif", "2-1.tif"}};
     Err err = {0};
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        const MergePart part = {NAMES[i][0], "000\n0,0,0,-5\n"};
+        const MergePart part = {NAMES[i][0], NULL, "000\n0,0,0,-5\n"};
         char want[100];
         snprintf(want, sizeof want, "image,v\n%s,-5\n", NAMES[i][1]);
-        assert_true(merge_values("v.csv", "v", &part, 1, &err));
+        assert_true(merge_values("v.csv", "v", &NO_COLUMNS, &part, 1, &err));
         assert_file("v.csv", want);
     }
 }
@@ -690,18 +692,18 @@ static void tables_are_put_together(void **state)
     write_text("a.csv", "label,area\n1,10\n2,20.5\n");
     write_text("b.csv", "frame,z,label,area\n0,3,1,7\n1,3,1,\n");
     write_text("c.csv", "label,area\n");
-    const MergePart parts[] = {{"a.tif", "a.csv"}, {"b, \"c\".tif", "b.csv"}, {"c.tif", "c.csv"}};
-    assert_true(merge_tables("all.csv", parts, 3, &err));
+    const MergePart parts[] = {{"a.tif", NULL, "a.csv"}, {"b, \"c\".tif", NULL, "b.csv"}, {"c.tif", NULL, "c.csv"}};
+    assert_true(merge_tables("all.csv", &NO_COLUMNS, parts, 3, &err));
     assert_file("all.csv", "image,frame,z,label,area\n"
                            "a.tif,0,0,1,10\n"
                            "a.tif,0,0,2,20.5\n"
                            "\"b, \"\"c\"\".tif\",0,3,1,7\n"
                            "\"b, \"\"c\"\".tif\",1,3,1,\n");
-    assert_true(merge_tables("plain.csv", parts, 1, &err));
+    assert_true(merge_tables("plain.csv", &NO_COLUMNS, parts, 1, &err));
     assert_file("plain.csv", "image,label,area\na.tif,1,10\na.tif,2,20.5\n");
     write_text("d.csv", "label,mean\n1,2\n");
-    const MergePart odd[] = {{"a.tif", "a.csv"}, {"d.tif", "d.csv"}};
-    assert_false(merge_tables("odd.csv", odd, 2, &err));
+    const MergePart odd[] = {{"a.tif", NULL, "a.csv"}, {"d.tif", NULL, "d.csv"}};
+    assert_false(merge_tables("odd.csv", &NO_COLUMNS, odd, 2, &err));
     assert_int_equal(access("odd.csv", F_OK), -1);
 }
 
@@ -709,10 +711,10 @@ static void values_are_put_together(void **state)
 {
     (void)state;
     Err err = {0};
-    const MergePart parts[] = {{"a.tif", "000\n0,0,0,1.5,2\n"}, {"b.tif", "100\n0,0,0,3,\n1,0,0,4,5\n"}};
-    assert_true(merge_values("values.csv", "mean,count", parts, 2, &err));
+    const MergePart parts[] = {{"a.tif", NULL, "000\n0,0,0,1.5,2\n"}, {"b.tif", NULL, "100\n0,0,0,3,\n1,0,0,4,5\n"}};
+    assert_true(merge_values("values.csv", "mean,count", &NO_COLUMNS, parts, 2, &err));
     assert_file("values.csv", "image,frame,mean,count\na.tif,0,1.5,2\nb.tif,0,3,\nb.tif,1,4,5\n");
-    assert_true(merge_values("values.csv", "mean,count", parts, 1, &err));
+    assert_true(merge_values("values.csv", "mean,count", &NO_COLUMNS, parts, 1, &err));
     assert_file("values.csv", "image,mean,count\na.tif,1.5,2\n");
 }
 

@@ -146,7 +146,11 @@ static bool is_refused(int role, const char *name)
     const char *const *list = role == FUNCTION ? CALLED : OPTIONS;
     size_t n = role == FUNCTION ? sizeof CALLED / sizeof *CALLED : role == PARAM ? sizeof OPTIONS / sizeof *OPTIONS : 0;
     for (size_t i = 0; i < n; i++) {
-        if (strcmp(list[i], name) == 0) {
+        size_t k = 0; /* --pixel-size is what pixel_size would be */
+        while (name[k] != '\0' && (name[k] == list[i][k] || (name[k] == '_' && list[i][k] == '-'))) {
+            k++;
+        }
+        if (name[k] == list[i][k]) {
             return true;
         }
     }
