@@ -56,6 +56,12 @@ void print_operators(const struct Ops *ops, Arena *arena);
 /* docs/migration.md, from a file with the names of clEsperanto's operations (migration.c). */
 int print_migration(const struct Ops *ops, const char *names, Arena *arena);
 
+/* pipec(1), in roff (man.c): the head, an item of its lists, the heading of compile options, and the rest. */
+void man_begin(void);
+void man_item(const char *left, const char *text);
+void man_compile_options(void);
+void man_end(void);
+
 int cmd_build(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_devices(int argc, char **argv);

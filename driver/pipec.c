@@ -45,6 +45,16 @@ static const struct Command {
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
+static const struct {
+    const char *option, *what;
+} COMPILE_OPTIONS[] = {
+    {"--plan-for=DEVICE", "plan kernels for this device; `pipec devices --probe` adds one"},
+    {"--fuse=none|pointwise|all", "how far steps are fused (default: all)"},
+    {"--passes=A,B", "run only these passes"},
+    {"--verify", "verify the graph after each pass"},
+};
+enum { N_COMPILE_OPTIONS = sizeof COMPILE_OPTIONS / sizeof *COMPILE_OPTIONS };
+
 int usage_error(const char *format, ...)
 {
     va_list ap;
@@ -73,11 +83,24 @@ static void print_usage(void)
     for (int i = 0; i < N_COMMANDS; i++) {
         print_command(&COMMANDS[i]);
     }
-    puts("\noptions of all commands that compile; none changes a result\n"
-         "  --plan-for=DEVICE          plan kernels for this device; `pipec devices --probe` adds one\n"
-         "  --fuse=none|pointwise|all  how far steps are fused (default: all)\n"
-         "  --passes=A,B               run only these passes\n"
-         "  --verify                   verify the graph after each pass");
+    puts("\noptions of all commands that compile; none changes a result");
+    for (int i = 0; i < N_COMPILE_OPTIONS; i++) {
+        printf("  %-26s %s\n", COMPILE_OPTIONS[i].option, COMPILE_OPTIONS[i].what);
+    }
+}
+
+static int print_man(void)
+{
+    man_begin();
+    for (int i = 0; i < N_COMMANDS; i++) {
+        man_item(COMMANDS[i].usage, COMMANDS[i].what);
+    }
+    man_compile_options();
+    for (int i = 0; i < N_COMPILE_OPTIONS; i++) {
+        man_item(COMPILE_OPTIONS[i].option, COMPILE_OPTIONS[i].what);
+    }
+    man_end();
+    return CODE_OK;
 }
 
 static int list_passes(void)
@@ -109,13 +132,16 @@ int cmd_help(int argc, char **argv)
     if (strcmp(argv[1], "passes") == 0) {
         return list_passes();
     }
+    if (strcmp(argv[1], "--man") == 0) {
+        return print_man();
+    }
     if (diag_page(argv[1]) != NULL) {
         return print_diagnostic_page(argv[1]);
     }
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(COMMANDS[i].name, argv[1]) == 0) {
             print_command(&COMMANDS[i]);
-            if (COMMANDS[i].run == cmd_run) {
+            if (COMMANDS[i].run == cmd_run || COMMANDS[i].run == cmd_try) {
                 describe_options(stdout);
             }
             return CODE_OK;

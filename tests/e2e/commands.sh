@@ -176,6 +176,20 @@ shows 'solidity'
 expect 0 '' "$PIPEC" ops threshold_otsu
 shows 'written here: image > otsu(image)'
 
+# ---- the manual, and what is installed -------------------------------------------------------
+expect 0 '' "$PIPEC" help --man
+for command in check run try build fmt ops help devices plan explain tune show; do
+    shows ".B $command "
+done
+shows '.B \-o, \-\-output'
+! command -v groff >/dev/null || check test -z "$(groff -man -Tascii -ww said.out 2>&1 >/dev/null)"
+expect 0 '' cmake --install "$(dirname "$PIPEC")" --prefix "$WORK/installed"
+for file in share/man/man1/pipec.1 share/doc/pipec/README.md share/doc/pipec/docs/operators.md \
+    share/doc/pipec/samples/blobs.pipe include/pipec.h; do
+    check test -s "installed/$file"
+done
+expect 0 '' installed/bin/pipec check installed/share/doc/pipec/samples/blobs.pipe
+
 # ---- plan -------------------------------------------------------------------------------
 OCL_ICD_VENDORS=$WORK expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 20000x30000:u16 --memory 8GiB
 shows 'fits into 8GiB'
