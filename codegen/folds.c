@@ -298,8 +298,16 @@ void cg_fold_steps(CgContext *cx, IrExpr e, const char *acc)
     combine(cx, &alone);
 }
 
-/* Each pixel less the one before it, and then the one in the middle. */
-static void blend_steps(CgContext *cx, IrExpr e, const char *acc)
+/* The steps of a blend whose own loop is open: the difference that belongs to index j, and the pixel in the middle. */
+static void blend_step(CgContext *cx, const CgBlend *b, const char *rise, const char *own, const char *acc)
+{
+    const char *j = cx->loops.at[cx->loops.n - 1].name;
+    cg_line(cx, "if (%s > %s) %s = %s;", j, b->lo, acc, cg_blend_rise(cx->k, b, j, rise, acc));
+    cg_line(cx, "if (%s == %s) %s = %s;", j, b->middle, acc, cg_blend_own(cx->k, b, own, acc));
+}
+
+/* Of pixels that are computed one by one: each less the one before it. */
+static void blend_pixels(CgContext *cx, IrExpr e, const char *acc)
 {
     CgKernel *k = cx->k;
     const IrExprNode n = *ir_expr(k->g, e);
@@ -309,11 +317,23 @@ static void blend_steps(CgContext *cx, IrExpr e, const char *acc)
     k->n_temps++;
     cg_line(cx, "%s %s = 0.0f;", cg_type(n.type), before);
     open_loop(cx, e);
-    const char *j = cx->loops.at[cx->loops.n - 1].name, *rise = arena_printf(k->arena, "%s - %s", here, before);
     cg_line(cx, "const %s %s = %s;", cg_type(n.type), here, cg_expr(cx, n.a));
-    cg_line(cx, "if (%s > %s) %s = %s;", j, b.lo, acc, cg_blend_rise(k, &b, j, rise, acc));
-    cg_line(cx, "if (%s == %s) %s = %s;", j, b.middle, acc, cg_blend_own(k, &b, here, acc));
+    blend_step(cx, &b, arena_printf(k->arena, "%s - %s", here, before), here, acc);
     cg_line(cx, "%s = %s;", before, here);
+    close_loops(cx, 1);
+}
+
+static void blend_steps(CgContext *cx, IrExpr e, const char *acc)
+{
+    const CgBlend b = cg_blend(cx->k, e);
+    const IrExpr read = cx->rise != NULL ? cg_blended(cx, e) : 0;
+    if (read == 0) {
+        blend_pixels(cx, e, acc);
+        return;
+    }
+    open_loop(cx, e);
+    const char *rise = cx->rise(cx, read);
+    blend_step(cx, &b, rise, cg_expr(cx, ir_expr(cx->k->g, e)->a), acc);
     close_loops(cx, 1);
 }
 
@@ -382,31 +402,48 @@ static bool is_sum_of_products(const IrGraph *g, const IrExprNode *n, IrExpr *we
     return true;
 }
 
-/* A blend, or such a sum, in f32 along x; the weights are those of all pixels. */
+/* Pixels of an image as they are, in f32, also whole numbers that are held so; 0: it is something else. */
+static IrExpr read_of(const CgContext *cx, IrExpr pixel)
+{
+    const IrGraph *g = cx->k->g;
+    const IrExprNode *n = ir_expr(g, pixel);
+    if (n->op == IR_X_CAST && (Elem)n->num == ELEM_NONE) {
+        pixel = n->a;
+        n = ir_expr(g, pixel);
+    }
+    return n->op == IR_X_READ && cg_text_type(cx, n) == ELEM_F32 ? pixel : 0;
+}
+
+IrExpr cg_blended(const CgContext *cx, IrExpr fold)
+{
+    const IrGraph *g = cx->k->g;
+    const IrExprNode *n = ir_expr(g, fold);
+    const IrExpr read = n->op == IR_X_FOLD && n->fold == IR_FOLD_BLEND && n->type == ELEM_F32 ? read_of(cx, n->a) : 0;
+    const IrExprNode *of = ir_expr(g, read), *along = ir_expr(g, of->a);
+    bool beside = read != 0 && of->a != 0 && along->op == IR_X_INDEX && along->num == n->num;
+    return beside && of->b != of->a && of->c != of->a && stays(g, of->channel) ? read : 0;
+}
+
+/* A sum in f32 along x; the weights are those of all pixels. */
 static bool is_weighted_sum(const CgContext *cx, IrExpr e, IrExpr *weight, IrExpr *pixel)
 {
     const IrGraph *g = cx->k->g;
     const IrExprNode *n = ir_expr(g, e);
-    bool blend = n->op == IR_X_FOLD && n->fold == IR_FOLD_BLEND;
-    *weight = n->weight;
-    *pixel = n->a;
-    if (n->type != ELEM_F32 || (!blend && !is_sum_of_products(g, n, weight, pixel))) {
+    if (n->type != ELEM_F32 || !is_sum_of_products(g, n, weight, pixel)) {
         return false;
     }
+    *pixel = read_of(cx, *pixel);
     const IrExprNode *read = ir_expr(g, *pixel);
-    if (read->op == IR_X_CAST && (Elem)read->num == ELEM_NONE) {
-        *pixel = read->a; /* whole numbers that are held as f32 */
-        read = ir_expr(g, *pixel);
-    }
-    return read->op == IR_X_READ && ir_expr(g, *weight)->rank <= IR_INDEX && cg_text_type(cx, read) == ELEM_F32 &&
-           stays(g, read->b) && stays(g, read->c) && stays(g, read->channel);
+    return *pixel != 0 && ir_expr(g, *weight)->rank <= IR_INDEX && stays(g, read->b) && stays(g, read->c) &&
+           stays(g, read->channel);
 }
 
 bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)
 {
     const IrExprNode n = *ir_expr(cx->k->g, e);
-    IrExpr weight, pixel;
-    if (cg_recall(cx->memo.at, cx->memo.n, e) != NULL || !is_weighted_sum(cx, e, &weight, &pixel)) {
+    IrExpr weight = 0, pixel = cg_blended(cx, e);
+    const bool blend = pixel != 0;
+    if (cg_recall(cx->memo.at, cx->memo.n, e) != NULL || (!blend && !is_weighted_sum(cx, e, &weight, &pixel))) {
         return false;
     }
     const char *name = loop_name(cx, cx->loops.n);
@@ -415,9 +452,9 @@ bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)
     const size_t before = cx->out->n;
     Scope scope = enter(cx);
     vec_push(cx->k->arena, &cx->loops, (CgLoop){(int)n.num, n.b, n.c, name});
-    bool blend = n.fold == IR_FOLD_BLEND;
     const CgBlend b = blend ? cg_blend(cx->k, e) : (CgBlend){0};
     const char *w = blend ? weight_text(cx->k, &b, name) : cg_expr(cx, weight), *v = cg_expr(cx, pixel);
+    const char *rise = blend ? cx->rise(cx, pixel) : NULL;
     leave(cx, scope);
     if (cx->out->n != before) {
         str_cut(cx->out, before, cx->out->n); /* they need lines of their own */
@@ -425,7 +462,8 @@ bool cg_vector_sum(CgContext *cx, IrExpr e, const char *to, const char *width)
     }
     cg_line(cx, "#if COLUMNS_IN_VECTORS");
     if (blend) {
-        cg_line(cx, "BLEND_COLUMNS(%s, %s, %s, %s, %s, %s, %s, %s);", to, width, name, b.lo, b.middle, b.hi, w, v);
+        cg_line(cx, "BLEND_COLUMNS(%s, %s, %s, %s, %s, %s, %s, %s, %s);", to, width, name, b.lo, b.middle, b.hi, w,
+                rise, v);
     } else {
         cg_line(cx, "SUM_COLUMNS(%s, %s, %s, %s, %s, %s, %s);", to, width, name, lo, hi, w, v);
     }

@@ -149,8 +149,9 @@ struct CgContext {
     CgKernel *k;
     Str *out, *prologue;
     int indent, prologue_indent;
-    CgReadText read;               /* how reads become text */
-    void *user;                    /* for `read` */
+    CgReadText read; /* how reads become text */
+    CgReadText rise; /* and what blends take: each column less the one before it; NULL: of the texts of reads */
+    void *user;      /* for `read` */
     const char *x, *y, *z, *plane; /* the current pixel */
     Vec(CgMemo) memo;              /* named expressions in scope */
     Vec(CgMemo) uniform;           /* named in the prologue */
@@ -197,6 +198,8 @@ typedef struct CgBlend {
     Elem type;
 } CgBlend;
 CgBlend cg_blend(CgKernel *k, IrExpr fold);
+/* The read of a blend along x over the columns of an image as they are, in f32; 0: it is none. */
+IrExpr cg_blended(const CgContext *cx, IrExpr fold);
 /* `sum` with the difference `rise` that belongs to an index, and with the pixel in the middle. */
 const char *cg_blend_rise(CgKernel *k, const CgBlend *b, const char *index, const char *rise, const char *sum);
 const char *cg_blend_own(CgKernel *k, const CgBlend *b, const char *pixel, const char *sum);

@@ -228,8 +228,14 @@ static void take_rise(Long *l)
     close(l, 1);
 }
 
-/* The steps of row t; `all`: it is in every sum. */
-static void take_steps(Long *l, bool all)
+/* The condition for row t to be in the sum whose index is j. */
+static const char *is_in_sum(const Long *l)
+{
+    return arena_printf(l->k->arena, "j %s %s && j <= %s", l->blends ? ">" : ">=", l->lo, l->hi);
+}
+
+/* The steps of row t, for the sums of which `test` is true; NULL: for all. */
+static void take_steps(Long *l, const char *test)
 {
     CgContext *cx = &l->cx;
     for (int i = 0; i < l->of.n_reads; i++) {
@@ -242,12 +248,12 @@ static void take_steps(Long *l, bool all)
     const size_t line = l->body.n;
     cg_line(cx, "const int j = t - r;");
     const size_t steps = l->body.n;
-    if (!all) {
-        cg_line(cx, "if (j %s %s && j <= %s) {", l->blends ? ">" : ">=", l->lo, l->hi);
+    if (test != NULL) {
+        cg_line(cx, "if (%s) {", test);
         cx->indent++;
     }
     step_sums(l);
-    close(l, all ? 1 : 2);
+    close(l, test == NULL ? 1 : 2);
     drop_unused_index(l, line, steps);
 }
 
@@ -260,24 +266,33 @@ static void take_rows(Long *l, const char *first, const char *last, bool all)
     }
     cg_line(cx, "for (int t = %s; t <= %s; t++) {", first, last);
     cx->indent++;
-    take_steps(l, all);
+    take_steps(l, all ? NULL : is_in_sum(l));
     close(l, 1);
 }
 
-/* The rows that are the middle of one blend each.  They are unrolled, so that compilers know which sum it is: found out
- * while it runs, the sums would be in memory, and take twenty times as long. */
+/* The rows that are the middle of one blend each, four a round, so that compilers know of all but four sums that they
+ * are not the one: found out while it runs, the sums would be in memory, and take twenty times as long.  Sixteen a round
+ * take half as many registers more. */
 static void take_middle(Long *l)
 {
     CgContext *cx = &l->cx;
+    Arena *arena = l->k->arena;
     const CgBlend *b = &l->blend;
-    cg_line(cx, "if (%s <= %s) {", b->lo, b->hi);
+    cg_line(cx, "const bool in_all = min(%s, %s) >= LONG_ROWS;", cg_bare(arena, cg_minus(arena, b->middle, b->lo)),
+            cg_bare(arena, cg_minus(arena, b->hi, b->middle)));
+    cg_line(cx, "LONG_TOGETHER");
+    cg_line(cx, "for (int own = 0; %s <= %s && own < LONG_ROWS; own += 4) {", b->lo, b->hi);
     cx->indent++;
-    open_each(l, "own", l->rows);
-    cg_line(cx, "const int t = %s;", cg_bare(l->k->arena, cg_plus(l->k->arena, "own", b->middle)));
-    take_steps(l, false);
+    open_each(l, "s", "4");
+    cg_line(cx, "const int t = %s;", cg_bare(arena, cg_plus(arena, "own + s", b->middle)));
+    take_steps(l, arena_printf(arena, "in_all || (%s)", is_in_sum(l)));
+    cg_line(cx, "PX_UNROLL for (int r = s; r < LONG_ROWS; r += 4) {");
+    cx->indent++;
+    cg_line(cx, "if (own == r - s) {");
+    cx->indent++;
     open_each(l, "k", "PX");
-    cg_line(cx, "sum[own][k] = %s;", cg_blend_own(l->k, b, "before[k]", "sum[own][k]"));
-    close(l, 3);
+    cg_line(cx, "sum[r][k] = %s;", cg_blend_own(l->k, b, "before[k]", "sum[r][k]"));
+    close(l, 5);
 }
 
 /* A row is at first only in the first sums, in the end only in the last ones. */
@@ -411,12 +426,44 @@ static void take_taps(Long *l, bool all)
     drop_unused_index(l, line, steps);
 }
 
+/* So many taps at once as long as there are as many in front of tap i = `end` of the tile, and then the rest. */
+static void take_until(Long *l, const char *end)
+{
+    CgContext *cx = &l->cx;
+    cg_line(cx, "LONG_TWICE");
+    cg_line(cx, "for (; i + LONG_STEP <= %s; i += LONG_STEP) {", end);
+    cx->indent++;
+    take_taps(l, true);
+    close(l, 1);
+    cg_line(cx, "if (i < %s) {", end);
+    cx->indent++;
+    take_taps(l, false);
+    close(l, 1);
+}
+
+static void open_tiles(Long *l, const char *first)
+{
+    CgContext *cx = &l->cx;
+    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", first, cg_bare(l->k->arena, l->hi));
+    cx->indent++;
+    fill_tiles(l);
+    each_tile(l, "LONG_OPEN", "");
+    cg_line(cx, "int i = 0;");
+}
+
+static void fold_along(Long *l)
+{
+    open_tiles(l, cg_bare(l->k->arena, l->lo));
+    take_until(l, "taps");
+    close(l, 1);
+}
+
 /* The pixels in the middle, straight from memory. */
 static void add_own_columns(Long *l)
 {
     CgContext *cx = &l->cx;
     const CgBlend *b = &l->blend;
-    cg_line(cx, "if (%s <= %s && tap + i + LONG_STEP == %s + 1) {", b->lo, b->hi, b->middle);
+    cg_line(cx, "if (%s <= %s && side == 0 && i > 0 && tap + i == %s + 1) {", b->lo, b->hi, b->middle);
     cx->indent++;
     open_each(l, "r", l->rows);
     cg_line(cx, "const int y = min(from + r, last);");
@@ -427,45 +474,22 @@ static void add_own_columns(Long *l)
 }
 
 /* A blend's taps are the differences up to that of the middle, whose pixel is added then, and those behind it: steps
- * end there. */
+ * end there, and so the first one may begin before the first difference. */
 static void blend_along(Long *l)
 {
     CgContext *cx = &l->cx;
     const CgBlend *b = &l->blend;
-    cg_line(cx, "for (int tap = LONG_FIRST(%s, %s); tap <= %s; tap += LONG_TAPS) {", b->lo, b->middle, b->hi);
-    cx->indent++;
-    fill_tiles(l);
-    each_tile(l, "LONG_OPEN", "");
-    cg_line(cx, "for (int i = 0; i < taps; i += LONG_STEP) {");
-    cx->indent++;
-    cg_line(cx, "if (tap + i > %s && i + LONG_STEP <= taps) {", b->lo);
-    cx->indent++;
-    take_taps(l, true);
-    cx->indent--;
-    cg_line(cx, "} else {");
+    open_tiles(l, arena_printf(l->k->arena, "LONG_FIRST(%s, %s)", b->lo, b->middle));
+    cg_line(cx, "if (tap <= %s) {", b->lo);
     cx->indent++;
     take_taps(l, false);
+    cg_line(cx, "i = LONG_STEP;");
     close(l, 1);
+    cg_line(cx, "for (int side = 0; side < 2; side++) {");
+    cx->indent++;
+    cg_line(cx, "const int end = side == 0 ? clamp(%s + 1 - tap, i, taps) : taps;", b->middle);
+    take_until(l, "end");
     add_own_columns(l);
-    close(l, 2);
-}
-
-static void fold_along(Long *l)
-{
-    CgContext *cx = &l->cx;
-    cg_line(cx, "for (int tap = %s; tap <= %s; tap += LONG_TAPS) {", cg_bare(l->k->arena, l->lo),
-            cg_bare(l->k->arena, l->hi));
-    cx->indent++;
-    fill_tiles(l);
-    each_tile(l, "LONG_OPEN", "");
-    cg_line(cx, "int i = 0;");
-    cg_line(cx, "for (; i + LONG_STEP <= taps; i += LONG_STEP) {");
-    cx->indent++;
-    take_taps(l, true);
-    close(l, 1);
-    cg_line(cx, "if (i < taps) {");
-    cx->indent++;
-    take_taps(l, false);
     close(l, 2);
 }
 

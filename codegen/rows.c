@@ -26,9 +26,8 @@
 #include <string.h>
 
 enum {
-    MAX_TILES = 4,  /* arrays that come through local memory, which is small */
-    SHORT_FOLD = 4, /* rows; a kernel with none longer shares nothing */
-    MAX_LATE = 6    /* rows that a finished sum is kept in registers, which a tile would cost too */
+    MAX_TILES = 4, /* arrays that come through local memory, which is small */
+    SHORT_FOLD = 4 /* rows; a kernel with none longer shares nothing */
 };
 
 /* ---- rows -------------------------------------------------------------------------------- */
@@ -164,14 +163,14 @@ static bool is_mended(const IrExprNode *n, const Row *row)
 
 /* The array of what a read looks at, if there is one with the value outside that it finds there; n NULL: of the
  * node as it is. */
-static const char *find_columns(Rows *r, IrId node, const Row *row, const char *channel, const IrExprNode *n)
+static Columns *find_columns(Rows *r, IrId node, const Row *row, const char *channel, const IrExprNode *n)
 {
     bool mended = n != NULL && is_mended(n, row);
     for (int i = 0; i < r->columns.n; i++) {
-        const Columns *c = &r->columns.at[i];
+        Columns *c = &r->columns.at[i];
         if (c->node == node && strcmp(c->y, row->y) == 0 && strcmp(c->plane, row->plane) == 0 &&
             strcmp(c->channel, channel) == 0 && c->mended == mended && (!mended || c->outside == n->outside)) {
-            return c->array;
+            return c;
         }
     }
     return NULL;
@@ -186,7 +185,7 @@ static const char *channel_text(Rows *r, const IrExprNode *n)
     return text != NULL ? text : cg_param_host(r->k, n->channel, ELEM_I32);
 }
 
-static const char *new_array(Rows *r, IrId node, const Row *row, const char *channel)
+static Columns *new_columns(Rows *r, IrId node, const Row *row, const char *channel)
 {
     CgKernel *k = r->k;
     const bool here = strcmp(row->y, "y") == 0 && strcmp(row->plane, "plane") == 0;
@@ -199,7 +198,7 @@ static const char *new_array(Rows *r, IrId node, const Row *row, const char *cha
     }
     Columns c = {.node = node, .y = row->y, .plane = row->plane, .channel = channel, .array = name};
     vec_push(k->arena, &r->columns, c);
-    return name;
+    return &r->columns.at[r->columns.n - 1];
 }
 
 /* Where the row lies outside the image the value of the constant border stands. */
@@ -264,24 +263,30 @@ static const char *row_text(Rows *r, IrId node, const char *y, const char *plane
 }
 
 /* The columns of a row are fetched a turn ahead, on devices where that is faster. */
-static void take_from_tile(Rows *r, IrId node, Row row, const char *channel, const char *array, const char *element)
+static void take_from_tile(Rows *r, IrId node, Row row, const Columns *c, const char *element)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
-    const char *left = rows_left(r, node), *width = rows_width(r, node);
+    const char *left = rows_left(r, node), *width = rows_width(r, node), *array = c->array;
     Elem type = cg_held_type(&r->cx, node);
     Tile tile = {.own = strcmp(width, "PX") == 0,
+                 .rises = c->own,
                  .array = array,
                  .element = element,
                  .kept = type == ELEM_BOOL ? "uint" : cg_type(type),
                  .left = left,
                  .width = width,
                  .map = CG_BORDER_MAPS[rows_extent(r, node)->border],
-                 .row = row_text(r, node, row.y_of, row.plane_of, channel)};
+                 .row = row_text(r, node, row.y_of, row.plane_of, c->channel)};
     vec_push(arena, &r->tiles, tile);
-    body_line(r, tile.own ? arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element, tile.kept, tile.row)
-                          : arena_printf(arena, "TAKE_COLUMNS(%s, %s, %s, %s, %s, %s, x - %s, w);", array, element,
-                                         tile.kept, width, tile.map, tile.row, left));
+    if (tile.own) {
+        body_line(r, arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element, tile.kept, tile.row));
+        return;
+    }
+    const char *what = tile.rises
+                           ? arena_printf(arena, "RISES(%s, %s, %s, %s, %s", array, element, tile.kept, width, left)
+                           : arena_printf(arena, "COLUMNS(%s, %s, %s, %s", array, element, tile.kept, width);
+    body_line(r, arena_printf(arena, "TAKE_%s, %s, %s, x - %s, w);", what, tile.map, tile.row, left));
 }
 
 /* The columns of a row straight from memory, mapped at the edges. */
@@ -314,95 +319,155 @@ static void take_from_memory(Rows *r, IrId node, const char *array, const char *
     body_line(r, "}");
 }
 
-/* Loads the columns of a stored node. */
-static const char *load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
+/* Under a constant border columns beyond the image's edges, and rows, have its value. */
+static void mend_columns(Rows *r, IrId node, const Row *row, const IrExprNode *n, const char *array)
 {
-    CgKernel *k = r->k;
-    Arena *arena = k->arena;
-    const char *channel = channel_text(r, n);
-    const char *array = find_columns(r, node, &row, channel, n);
-    if (array != NULL) {
-        return array;
-    }
-    array = rows_carried(r, node, &row, channel);
-    if (array != NULL) {
-        return array;
-    }
-    array = new_array(r, node, &row, channel);
+    Arena *arena = r->k->arena;
     const char *left = rows_left(r, node), *width = rows_width(r, node);
-    const char *element = cg_element(r->k, node);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, node)), array, width));
-    bool wide = strcmp(width, "PX") != 0;
-    if (wide) {
-        cg_param_extent(k, 0, 0);
-    }
-    bool folded = row.y == r->fold_row.y && row.plane == r->fold_row.plane;
-    if (r->fetches && (wide || folded) && r->tiles.n < MAX_TILES) {
-        take_from_tile(r, node, row, channel, array, element);
-    } else {
-        take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
-    }
-    if (wide && !r->inside && rows_extent(r, node)->border == IR_CONSTANT) {
+    if (strcmp(width, "PX") != 0 && !r->inside && rows_extent(r, node)->border == IR_CONSTANT) {
         const char *outside = cg_outside(&r->cx, node, rows_extent(r, node)->outside);
         body_line(r, arena_printf(arena,
                                   "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "
                                   "%s) < (uint)w ? %s[k] : %s;",
                                   width, array, left, array, outside));
     }
-    mend_row(r, n, &row, array);
-    return array;
+    mend_row(r, n, row, array);
+}
+
+static const char *find_rises(const Rows *r, const char *of)
+{
+    for (int i = 0; i < r->rises.n; i++) {
+        if (strcmp(r->rises.at[i].of, of) == 0) {
+            return r->rises.at[i].array;
+        }
+    }
+    return NULL;
+}
+
+static const char *new_rises(Rows *r, const char *of, const char *width)
+{
+    Arena *arena = r->k->arena;
+    bool named = of[strlen(of) - 1] != ']'; /* a row of several has no name of its own */
+    const Rises rises = {of, named ? arena_printf(arena, "%s_rise", of) : arena_printf(arena, "px_rise%d", r->rises.n)};
+    vec_push(arena, &r->rises, rises);
+    body_line(r, arena_printf(arena, "float %s[%s];", rises.array, width));
+    return rises.array;
+}
+
+/* Loads the columns of a stored node. */
+static void load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
+{
+    CgKernel *k = r->k;
+    Arena *arena = k->arena;
+    const char *channel = channel_text(r, n);
+    if (find_columns(r, node, &row, channel, n) != NULL || rows_carried(r, node, &row, channel) != NULL) {
+        return;
+    }
+    Columns *c = new_columns(r, node, &row, channel);
+    const char *array = c->array, *width = rows_width(r, node), *element = cg_element(r->k, node);
+    const char *type = cg_type(cg_held_type(&r->cx, node));
+    bool wide = strcmp(width, "PX") != 0;
+    if (wide) {
+        cg_param_extent(k, 0, 0);
+    }
+    bool folded = row.y == r->fold_row.y && row.plane == r->fold_row.plane;
+    bool tile = r->fetches && (wide || folded) && r->tiles.n < MAX_TILES;
+    c->own = tile && rows_extent(r, node)->rises;
+    body_line(r, arena_printf(arena, "%s %s[%s];", type, array, c->own ? "PX" : width));
+    if (c->own) {
+        new_rises(r, array, width);
+    }
+    if (tile) {
+        take_from_tile(r, node, row, c, element);
+    } else {
+        take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
+    }
+    mend_columns(r, node, &row, n, array);
 }
 
 static const char *emit_stage(Rows *r, IrId id, Row row);
 
-static const char *columns_of_read(Rows *r, const IrExprNode *n)
+static void columns_of_read(Rows *r, const IrExprNode *n)
 {
     Row row = row_of_read(r, n);
     if (!rows_extent(r, n->node)->computed) {
-        return load_columns(r, n->node, row, n);
+        load_columns(r, n->node, row, n);
+        return;
     }
-    const char *array = find_columns(r, n->node, &row, "", n);
-    if (array != NULL) {
-        return array;
+    if (find_columns(r, n->node, &row, "", n) != NULL) {
+        return;
     }
     IrId stage = r->stage;
     Row at = r->at;
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
-    array = emit_stage(r, n->node, row);
+    const char *array = emit_stage(r, n->node, row);
     mend_row(r, n, &row, array);
     r->stage = stage;
     r->at = at;
     r->fold_index = fold_index;
     r->fold_row = fold_row;
-    return array;
 }
 
-/* A read inside the loop over columns: an element of an array that is there already. */
-static const char *read_text(CgContext *cx, IrExpr e)
+/* The array of a read's columns, which are there already. */
+static const char *array_of_read(Rows *r, const IrExprNode *n, bool *own)
 {
-    Rows *r = cx->user;
+    Row row = row_of_read(r, n);
+    const char *channel = channel_text(r, n), *carried = rows_carried(r, n->node, &row, channel);
+    const Columns *c = carried == NULL ? find_columns(r, n->node, &row, channel, n) : NULL;
+    assert(c != NULL || carried != NULL);
+    *own = c != NULL && c->own;
+    return c != NULL ? c->array : carried;
+}
+
+/* All that blends along x take of a read's columns. */
+static void add_rises(Rows *r, const IrExprNode *n)
+{
+    columns_of_read(r, n);
+    bool own;
+    const char *array = array_of_read(r, n, &own), *width = rows_width(r, n->node);
+    if (find_rises(r, array) == NULL) {
+        const char *rises = new_rises(r, array, width);
+        body_line(r, arena_printf(r->k->arena, "RISES_OF(%s, %s, %s);", array, rises, width));
+    }
+}
+
+/* An element of an array, whose first column is `left` columns beside the work-item's own ones, inside the loop over
+ * the stage's columns. */
+static const char *element_text(Rows *r, const IrExprNode *n, const char *array, const char *left)
+{
     CgKernel *k = r->k;
-    const IrExprNode n = *ir_expr(k->g, e);
-    Row row = row_of_read(r, &n);
-    const char *channel = channel_text(r, &n);
-    const char *array = rows_carried(r, n.node, &row, channel);
-    array = array != NULL ? array : find_columns(r, n.node, &row, channel, &n);
-    assert(array != NULL);
-    const char *child = rows_left(r, n.node), *own = rows_left(r, r->stage);
-    const char *offset = n.a != 0 ? cg_offset_text(cx, n.a, IR_AX_X) : "0", *at = "k";
+    const char *own = rows_left(r, r->stage);
+    const char *offset = n->a != 0 ? cg_offset_text(&r->cx, n->a, IR_AX_X) : "0", *at = "k";
     long a, b, c;
-    const bool whole = cg_is_literal(child, &a) && cg_is_literal(own, &b);
+    const bool whole = cg_is_literal(left, &a) && cg_is_literal(own, &b);
     if (whole && cg_is_literal(offset, &c)) {
         at = cg_plus(k->arena, at, cg_literal(k->arena, a - b + c));
-    } else if (whole || strcmp(child, own) == 0) {
+    } else if (whole || strcmp(left, own) == 0) {
         at = cg_plus(k->arena, at, whole ? cg_literal(k->arena, a - b) : "0");
         at = cg_plus(k->arena, at, offset);
     } else {
-        at = cg_minus(k->arena, cg_plus(k->arena, at, child), own);
+        at = cg_minus(k->arena, cg_plus(k->arena, at, left), own);
         at = cg_plus(k->arena, at, offset);
     }
     return arena_printf(k->arena, "%s[%s]", array, at);
+}
+
+static const char *read_text(CgContext *cx, IrExpr e)
+{
+    Rows *r = cx->user;
+    const IrExprNode n = *ir_expr(r->k->g, e);
+    bool own;
+    const char *array = array_of_read(r, &n, &own);
+    return element_text(r, &n, array, own ? "0" : rows_left(r, n.node));
+}
+
+static const char *rise_text(CgContext *cx, IrExpr e)
+{
+    Rows *r = cx->user;
+    const IrExprNode n = *ir_expr(r->k->g, e);
+    bool own;
+    return element_text(r, &n, find_rises(r, array_of_read(r, &n, &own)), rows_left(r, n.node));
 }
 
 /* ---- folds over the march axis ----------------------------------------------------------- */
@@ -505,57 +570,6 @@ static const char *unroll_for(IrGraph *g, IrExpr fold)
     return ir_is_const(g, cg_most_steps(g, fold), &n) && n > CG_MOST_UNROLLED ? "" : "PX_UNROLL ";
 }
 
-static int stored_images(const Rows *r)
-{
-    int n = 0;
-    for (int i = 0; i < r->extents.n; i++) {
-        n += r->extents.at[i]->used && !r->extents.at[i]->computed;
-    }
-    return n;
-}
-
-/* Folds of one image whose windows end a few rows apart take the same row, the last one's: those
- * that end first keep their sums that much longer. */
-static IrExpr shared_last_row(const Rows *r, const IrExprNode *n, IrBorder border)
-{
-    const IrGraph *g = r->k->g;
-    double own, other, last;
-    if (!r->gpu || !r->fetches || !ir_is_const(g, n->c, &own) || stored_images(r) != 1) {
-        return n->c;
-    }
-    IrExpr best = n->c;
-    last = own;
-    for (int i = 0; i < r->last_rows.n; i++) {
-        const LastRow *row = &r->last_rows.at[i];
-        bool near = row->border == border && ir_is_const(g, row->ahead, &other) && other - own <= MAX_LATE;
-        if (near && other > last) {
-            best = row->ahead;
-            last = other;
-        }
-    }
-    return best;
-}
-
-static bool same_number(const IrGraph *g, IrExpr a, IrExpr b)
-{
-    double p, q;
-    return a == b || (ir_is_const(g, a, &p) && ir_is_const(g, b, &q) && p == q);
-}
-
-/* The march begins where this fold does, or reads nothing that the other folds do not read of the same image. */
-static bool begins_with_others(const Rows *r, const IrExprNode *n, IrExpr last)
-{
-    const IrGraph *g = r->k->g;
-    double own, other;
-    bool alike = true, latest = ir_is_const(g, last, &own) && stored_images(r) == 1 && !r->shifts;
-    for (int i = 0; i < r->last_rows.n; i++) {
-        const LastRow *row = &r->last_rows.at[i];
-        alike = alike && same_number(g, row->ahead, n->c) && same_number(g, row->behind, n->b);
-        latest = latest && ir_is_const(g, row->ahead, &other) && other <= own;
-    }
-    return alike || latest;
-}
-
 /* The columns of this row, and what they are more than those of the row before, are the same for all open sums. */
 static void emit_rise(Rows *r, const IrExprNode *n, const char *open, const char *width)
 {
@@ -638,7 +652,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     const IrExprNode n = *ir_expr(k->g, e);
     const char *open = arena_printf(arena, "open%d", k->n_temps++);
     const char *width = rows_width(r, r->stage);
-    IrExpr last = shared_last_row(r, &n, border);
+    IrExpr last = rows_shared_last(r, &n, border);
     r->late = r->late || last != n.c;
     const char *hi = cg_define_int(k, last, cg_of_kernel(k, "HI"));
     const char *late = cg_define_int(k, ir_op2(k->g, IR_X_SUB, last, n.c), cg_of_kernel(k, "LATE"));
@@ -655,7 +669,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
 
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
-    Row from = begins_with_others(r, &n, last) ? r->at : not_before(r, r->at, rows);
+    Row from = rows_begins_with_others(r, &n, last) ? r->at : not_before(r, r->at, rows);
     r->fold_row = derive_row(r, from, r->step->march, last, border);
     note_folded(r, &r->fold_row);
     r->fold_index = (int)n.num;
@@ -684,6 +698,12 @@ static void prepare(Rows *r, IrExpr e)
         vec_push(r->k->arena, &r->cx.memo, memo);
         return;
     }
+    const IrExpr blended = cg_blended(&r->cx, e);
+    if (blended != 0) {
+        const IrExprNode read = *ir_expr(r->k->g, blended);
+        add_rises(r, &read);
+        return;
+    }
     prepare_reads(r, e);
 }
 
@@ -706,7 +726,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->passed.fold = outer;
     r->stage = id;
     r->at = row;
-    const char *array = new_array(r, id, &row, "");
+    const char *array = new_columns(r, id, &row, "")->array;
     const char *width = rows_width(r, id), *left = rows_left(r, id);
     body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, id)), array, width));
     const bool vectors = cg_held_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
@@ -752,10 +772,12 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
         str_init(*text[i], k->arena);
     }
     rows_find_extents(r);
-    rows_bound_extents(r);
     cg_context(&r->cx, k, r->body, r->prologue, read_text);
     r->cx.held = cg_held(k, step);
+    r->cx.rise = rise_text;
     r->cx.user = r;
+    rows_find_rises(r);
+    rows_bound_extents(r);
     r->cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         cg_count_uses(&r->cx, ir_node(k->g, step->stages.at[i])->in[0]);
@@ -775,8 +797,8 @@ static void emit_row(Rows *r)
         if (r->k->cg->buffer[id] < 0) {
             continue;
         }
-        const char *array = find_columns(r, id, &here, "", NULL);
-        array = array != NULL ? array : emit_stage(r, id, here);
+        const Columns *there = find_columns(r, id, &here, "", NULL);
+        const char *array = there != NULL ? there->array : emit_stage(r, id, here);
         r->body = r->stores;
         r->cx.indent = r->warms_up ? indent + 1 : indent;
         store_stage(r, id, array);

@@ -26,9 +26,15 @@ typedef struct Columns {
     IrId node;
     const char *y, *plane, *channel;
     const char *array;
+    bool own;       /* only a work-item's own columns */
     bool mended;    /* on a row outside, the value of a constant border stands in it: */
     IrExpr outside; /* this one */
 } Columns;
+
+/* Beside an array of columns, each of them less the one before it. */
+typedef struct Rises {
+    const char *of, *array;
+} Rises;
 
 typedef struct Extent {
     IrExpr left, right; /* columns beyond the own PX; host expressions */
@@ -36,12 +42,14 @@ typedef struct Extent {
     IrExpr outside;
     bool used, computed; /* computed: a stage of this kernel */
     bool carried;        /* on every row that it is read on */
+    bool blended;        /* some blend along x takes differences of its columns */
+    bool rises;          /* stored, and nothing but such blends around a work-item's own columns read it */
 } Extent;
 
 /* A stored node's columns on a row, that are fetched a turn ahead: through local memory, or, when
  * each work-item needs its own only, in registers. */
 typedef struct Tile {
-    bool own;
+    bool own, rises;
     const char *array, *element, *kept; /* types in memory and in the tile */
     const char *left, *width, *map;
     const char *row; /* pointer to the row's beginning, over the current row */
@@ -78,6 +86,7 @@ typedef struct Rows {
     Vec(Extent *) extents; /* by place in `nodes` */
     Vec(Row) rows;
     Vec(Columns) columns;
+    Vec(Rises) rises;
     /* The stage that is being emitted. */
     IrId stage;
     Row at;
@@ -116,6 +125,8 @@ static inline Extent *rows_extent(const Rows *r, IrId node)
 IrExpr rows_max_of(IrGraph *g, IrExpr a, IrExpr b);
 /* From the last stage back: what each reads, it needs as many columns wider as it reaches. */
 void rows_find_extents(Rows *r);
+/* Of which nodes nothing is read but by blends along x (Extent.rises). */
+void rows_find_rises(Rows *r);
 /* Runs check what is on the stack of a CPU's thread for each work-item of a group: all columns beside the own ones, and
  * the rows that are kept open. */
 void rows_bound_extents(Rows *r);
@@ -124,6 +135,12 @@ void rows_bound_open(Rows *r);
 const char *rows_left(Rows *r, IrId node);
 const char *rows_right(Rows *r, IrId node);
 const char *rows_width(Rows *r, IrId node);
+
+/* The row that a fold takes last, from the current one.  Folds of one image whose windows end a few rows apart take the
+ * same row, the last one's: those that end first keep their sums that much longer. */
+IrExpr rows_shared_last(const Rows *r, const IrExprNode *fold, IrBorder border);
+/* The march begins where this fold does, or reads nothing that the other folds do not read of the same image. */
+bool rows_begins_with_others(const Rows *r, const IrExprNode *fold, IrExpr last);
 
 /* Which stored rows `inside`, of a strip away from the image's edges, carries, when `r` is what is
  * done on any row; false when there is nothing to gain. */

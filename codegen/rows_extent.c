@@ -58,6 +58,73 @@ void rows_find_extents(Rows *r)
     }
 }
 
+/* ---- differences of columns ---------------------------------------------------------------- */
+
+typedef struct RiseWalk {
+    Rows *r;
+    bool narrow; /* the stage is computed on a work-item's own columns */
+    IrPassed passed;
+    Vec(IrId) around,
+        plain; /* nodes that blends along x read around the own columns, and those that are read otherwise */
+} RiseWalk;
+
+/* Its middle is the pixel itself, wherever a run may choose its ends. */
+static bool is_around_pixel(IrGraph *g, const IrExprNode *blend)
+{
+    double middle;
+    return (ir_is_const(g, ir_blend_middle(g, blend), &middle) && middle == 0) ||
+           blend->b == ir_op1(g, IR_X_NEG, blend->c);
+}
+
+static void look_for_rises(RiseWalk *w, IrExpr e)
+{
+    IrGraph *g = w->r->k->g;
+    const IrExprNode n = *ir_expr(g, e);
+    if (e == 0 || n.rank != IR_PIXEL || ir_passed(g, &w->passed, e)) {
+        return;
+    }
+    const IrExpr blended = cg_blended(&w->r->cx, e);
+    if (blended != 0) {
+        const IrExprNode *read = ir_expr(g, blended);
+        bool around = w->narrow && is_around_pixel(g, &n) && read->border != IR_CONSTANT;
+        rows_extent(w->r, read->node)->blended = true;
+        if (around) {
+            vec_push(g->arena, &w->around, read->node);
+        } else {
+            vec_push(g->arena, &w->plain, read->node);
+        }
+        return;
+    }
+    if (n.op == IR_X_READ) {
+        vec_push(g->arena, &w->plain, n.node);
+    }
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        look_for_rises(w, n.child[i]);
+    }
+}
+
+void rows_find_rises(Rows *r)
+{
+    IrGraph *g = r->k->g;
+    RiseWalk w = {.r = r};
+    for (int i = 0; i < r->step->stages.n; i++) {
+        const IrId id = r->step->stages.at[i];
+        double left, right;
+        const Extent *own = rows_extent(r, id);
+        w.narrow = ir_is_const(g, own->left, &left) && ir_is_const(g, own->right, &right) && left == 0 && right == 0;
+        look_for_rises(&w, ir_node(g, id)->in[0]);
+    }
+    for (int i = 0; i < w.around.n; i++) {
+        Extent *e = rows_extent(r, w.around.at[i]);
+        e->rises = !e->computed;
+    }
+    for (int i = 0; i < w.plain.n; i++) {
+        rows_extent(r, w.plain.at[i])->rises = false;
+    }
+}
+
+/* ---- what runs check ----------------------------------------------------------------------- */
+
 /* All columns beside the own ones, which are on the stack of a CPU's thread for each work-item of a group. */
 void rows_bound_extents(Rows *r)
 {
@@ -65,9 +132,9 @@ void rows_bound_extents(Rows *r)
     IrExpr all = ir_const(k->g, 0);
     for (int i = 0; i < r->extents.n; i++) {
         const Extent *e = r->extents.at[i];
-        if (e->used) {
-            all = ir_op2(k->g, IR_X_ADD, all, ir_op2(k->g, IR_X_ADD, e->left, e->right));
-        }
+        const IrExpr columns = e->used ? ir_op2(k->g, IR_X_ADD, e->left, e->right) : ir_const(k->g, 0);
+        all = ir_op2(k->g, IR_X_ADD, all, columns);
+        all = ir_op2(k->g, IR_X_ADD, all, e->blended ? columns : ir_const(k->g, 0));
     }
     cg_define_reach(k, all, cg_of_kernel(k, "REACH"));
 }

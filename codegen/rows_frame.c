@@ -25,6 +25,12 @@ static bool shares(const Rows *r)
     return any;
 }
 
+/* What is kept of the rows, as the macros say it. */
+static const char *of_tile(const Tile *t)
+{
+    return t->rises ? "RISES" : "ROWS";
+}
+
 /* Starts the loads of the rows of the turn that begins with row `from`. */
 static void write_fetches(Rows *r, int indent, const char *from, Str *out)
 {
@@ -35,7 +41,8 @@ static void write_fetches(Rows *r, int indent, const char *from, Str *out)
         if (t->own) {
             str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from, t->row);
         } else {
-            str_addf(out, "FETCH_ROWS(%s, %s, %s, %s, %s, %s);\n", t->array, t->element, t->map, march, from, t->row);
+            str_addf(out, "FETCH_%s(%s, %s, %s, %s, %s, %s);\n", of_tile(t), t->array, t->element, t->map, march, from,
+                     t->row);
         }
     }
 }
@@ -47,7 +54,8 @@ static void write_tiles(Rows *r, Str *out)
         if (t->own) {
             str_addf(out, "    OWN_ROWS(%s, %s);\n", t->array, t->element);
         } else {
-            str_addf(out, "    TILE_ROWS(%s, %s, %s, %s, %s);\n", t->array, t->element, t->kept, t->left, t->width);
+            str_addf(out, "    TILE_%s(%s, %s, %s, %s, %s);\n", of_tile(t), t->array, t->element, t->kept, t->left,
+                     t->width);
         }
     }
 }
@@ -59,7 +67,7 @@ static void write_keeps(Rows *r, Str *out)
         if (t->own) {
             str_addf(out, "        KEEP_OWN(%s);\n", t->array);
         } else {
-            str_addf(out, "        KEEP_ROWS(%s, %s, %s);\n", t->array, t->element, t->kept);
+            str_addf(out, "        KEEP_%s(%s, %s, %s);\n", of_tile(t), t->array, t->element, t->kept);
         }
     }
     str_add(out, shares(r) ? "        ROWS_ARE_KEPT;\n" : "");
@@ -107,7 +115,9 @@ static void define_turns(Rows *r, Str *out)
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
         if (!t->own) {
-            str_addf(&bytes, "%sTILE_BYTES(%s, %s)", bytes.n > 0 ? " + " : "", t->kept, t->width);
+            str_add(&bytes, bytes.n > 0 ? " + " : "");
+            str_addf(&bytes, t->rises ? "RISE_BYTES(%s)" : "TILE_BYTES(%s, %s)", t->rises ? t->width : t->kept,
+                     t->width);
             const char *test = arena_printf(r->k->arena, "IS_KEPT_AS_IS(%s, %s)", t->element, t->kept);
             bool there = strstr(as_is.at, test) != NULL;
             str_addf(&as_is, "%s%s", there || as_is.n == 0 ? "" : " && ", there ? "" : test);

@@ -61,17 +61,22 @@
  *     ROWS_ARE_KEPT  waits for the others
  *     TAKE_COLUMNS   the columns that a work-item needs of row `turn`
  *
- * and OWN_ROWS, FETCH_OWN, KEEP_OWN, TAKE_OWN the same where it needs its own columns only.
+ * TILE_RISES, FETCH_RISES, KEEP_RISES, TAKE_RISES the same where blends along x want each column less the one before
+ * it, and of the columns themselves the work-item's own: a difference is taken once, by whoever keeps it. And
+ * OWN_ROWS, FETCH_OWN, KEEP_OWN, TAKE_OWN where it needs its own columns only.
  * The other side of the tile may still be read meanwhile, so one barrier a turn is enough.
  *
  * The more rows a turn has, the more loads are under way and the fewer barriers there are, but folds over rows
  * take STEPS registers for a pixel, and so much code a row, which has to fit into the instruction cache.  Pixels
  * that need no conversion (IS_KEPT_AS_IS) leave room for more.
  */
+#define RISES_OF(columns, rise, n)                                                                 \
+    PX_UNROLL for (int px_k = 1; px_k < (n); px_k++) rise[px_k] = columns[px_k] - columns[px_k - 1]
 #define DEEPER(a, b) ((a) > (b) ? (a) : (b))
 #if PX == 4
 #define TILE_COLUMNS(width) (PX * LX - PX + (width))
 #define TILE_BYTES(TYPE, width) ((int)sizeof(TYPE) * TILE_COLUMNS(width))
+#define RISE_BYTES(width) (TILE_BYTES(float, width) + TILE_BYTES(float, PX) / 2)
 #define ROWS_A_TURN(steps, bytes, as_is)                                                           \
     ((steps) <= ((as_is) ? 32 : 20) && (bytes) <= 2048 ? 8                                         \
      : (steps) <= 64 && (bytes) <= 4096                ? 4                                         \
@@ -107,23 +112,28 @@ static inline long px_product(uint a, uint b)
 #endif
 
 /* What they become where they are kept.  A byte beside the bits of 2 ** 23 is a float but for that number,
- * which is half of the instructions of a conversion. */
+ * which is half of the instructions of a conversion; in a difference the number is gone. */
 #define KEPT_AS_IS(T, TYPE, raw)                                                                   \
     PX_JOIN(convert_, PX_JOIN(TYPE, 4))(PX_JOIN(as_, PX_JOIN(T, 4))(raw))
 #if defined(__NV_CL_C_VERSION)
-static inline float4 px_floats_of_bytes(uint raw)
+#define ABOVE_uchar 8388608.0f
+static inline float4 px_bytes_above(uint raw)
 {
     uint4 bits;
     asm("prmt.b32 %0, %1, %2, 0x7440;" : "=r"(bits.x) : "r"(raw), "r"(0x4b000000u));
     asm("prmt.b32 %0, %1, %2, 0x7441;" : "=r"(bits.y) : "r"(raw), "r"(0x4b000000u));
     asm("prmt.b32 %0, %1, %2, 0x7442;" : "=r"(bits.z) : "r"(raw), "r"(0x4b000000u));
     asm("prmt.b32 %0, %1, %2, 0x7443;" : "=r"(bits.w) : "r"(raw), "r"(0x4b000000u));
-    return as_float4(bits) - 8388608.0f;
+    return as_float4(bits);
 }
-#define KEPT_uchar_float(raw) px_floats_of_bytes(raw)
+#define RISING_uchar(raw) px_bytes_above(raw)
+#define FOOT_uchar(v) as_float(0x4b000000u | (uint)(v))
 #else
-#define KEPT_uchar_float(raw) KEPT_AS_IS(uchar, float, raw)
+#define ABOVE_uchar 0.0f
+#define RISING_uchar(raw) KEPT_AS_IS(uchar, float, raw)
+#define FOOT_uchar(v) (float)(v)
 #endif
+#define KEPT_uchar_float(raw) (RISING_uchar(raw) - ABOVE_uchar)
 #define KEPT_uchar_int(raw) KEPT_AS_IS(uchar, int, raw)
 #define KEPT_uchar_uint(raw) KEPT_AS_IS(uchar, uint, raw)
 #define KEPT_uchar(TYPE, raw) PX_JOIN(KEPT_uchar_, TYPE)(raw)
@@ -134,6 +144,26 @@ static inline float4 px_floats_of_bytes(uint raw)
 #define KEPT_float(TYPE, raw) KEPT_AS_IS(float, TYPE, raw)
 #define KEPT_double(TYPE, raw) KEPT_AS_IS(double, TYPE, raw)
 #define KEPT(T, TYPE, raw) PX_JOIN(KEPT_, T)(TYPE, raw)
+
+/* Four pixels and the one before them for differences, and what is to be taken off a pixel by itself. */
+#define RISING_ushort(raw) KEPT_AS_IS(ushort, float, raw)
+#define RISING_short(raw) KEPT_AS_IS(short, float, raw)
+#define RISING_uint(raw) KEPT_AS_IS(uint, float, raw)
+#define RISING_int(raw) KEPT_AS_IS(int, float, raw)
+#define RISING_float(raw) (raw)
+#define FOOT_ushort(v) (float)(v)
+#define FOOT_short(v) (float)(v)
+#define FOOT_uint(v) (float)(v)
+#define FOOT_int(v) (float)(v)
+#define FOOT_float(v) (v)
+#define ABOVE_ushort 0.0f
+#define ABOVE_short 0.0f
+#define ABOVE_uint 0.0f
+#define ABOVE_int 0.0f
+#define ABOVE_float 0.0f
+#define RISING(T, raw) PX_JOIN(RISING_, T)(raw)
+#define FOOT(T, v) PX_JOIN(FOOT_, T)(v)
+#define ABOVE(T) PX_JOIN(ABOVE_, T)
 
 #define NUMBER_OF_uchar 0
 #define NUMBER_OF_ushort 1
@@ -154,48 +184,83 @@ static inline float4 px_floats_of_bytes(uint raw)
     local TYPE name##_tile[2][TURNS][name##_columns] __attribute__((aligned(16)));                 \
     RAW(T) name##_raw[name##_vectors]
 
+#define TILE_RISES(name, T, TYPE, left, width)                                                     \
+    TILE_ROWS(name, T, TYPE, left, width);                                                         \
+    local TYPE name##_own[TURNS][PX * LX] __attribute__((aligned(16)));                            \
+    T name##_foot[name##_vectors]
+
 /* Vector v of a work-item: its own of row v, then every LX-th of those aside. */
 #define ASIDE(v) ((int)get_local_id(0) + ((v)-TURNS) * LX)
+#define IS_VECTOR(name, v) ((v) < TURNS || ASIDE(v) < TURNS * name##_aside)
 #define VECTOR_ROW(name, v) ((v) < TURNS ? (v) : min(ASIDE(v) / name##_aside, TURNS - 1))
 #define VECTOR_COLUMN(name, v)                                                                     \
     ((v) < TURNS ? name##_left + PX * (int)get_local_id(0)                                         \
                  : 4 * (ASIDE(v) % name##_aside) +                                                 \
                        (4 * (ASIDE(v) % name##_aside) < name##_left ? 0 : PX * LX))
+#define TILE_X(name) (PX * LX * (int)get_group_id(0) - name##_left)
 
+/* In groups at an edge each column comes from where the border maps it. */
 #define FETCH_ROWS(name, T, map, march, from, row)                                                 \
-    if (PX * LX * (int)get_group_id(0) >= name##_left &&                                           \
-        PX * LX * (int)get_group_id(0) - name##_left + name##_columns <= w) {                      \
-        FETCH_VECTORS(name, T, march, from, row, *(const global RAW(T) *)(px_row + px_x))          \
-    } else {                                                                                       \
+    if (TILE_X(name) >= 0 && TILE_X(name) + name##_columns <= w) {                                 \
         FETCH_VECTORS(name, T, march, from, row,                                                   \
-                      PX_JOIN(as_, RAW(T))((PX_JOIN(T, 4))(                                        \
-                          px_row[map(px_x, w)], px_row[map(px_x + 1, w)],                          \
-                          px_row[map(px_x + 2, w)], px_row[map(px_x + 3, w)])))                    \
+                      name##_raw[px_v] = *(const global RAW(T) *)(px_row + px_x))                  \
+    } else {                                                                                       \
+        FETCH_VECTORS(name, T, march, from, row, name##_raw[px_v] = GATHERED(T, map))              \
     }
-#define FETCH_VECTORS(name, T, march, from, row, fetched)                                          \
+#define FETCH_RISES(name, T, map, march, from, row)                                                \
+    if (TILE_X(name) >= 1 && TILE_X(name) + name##_columns <= w) {                                 \
+        FETCH_VECTORS(name, T, march, from, row,                                                   \
+                      name##_raw[px_v] = *(const global RAW(T) *)(px_row + px_x);                  \
+                      name##_foot[px_v] = (px_row + px_x)[-1])                                     \
+    } else {                                                                                       \
+        FETCH_VECTORS(name, T, march, from, row, name##_raw[px_v] = GATHERED(T, map);              \
+                      name##_foot[px_v] = px_row[map(px_x - 1, w)])                                \
+    }
+#define FETCH_VECTORS(name, T, march, from, row, fetch)                                            \
     PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
         const int march = min((from) + VECTOR_ROW(name, px_v), last);                              \
-        const int px_x = PX * LX * (int)get_group_id(0) - name##_left + VECTOR_COLUMN(name, px_v); \
+        const int px_x = TILE_X(name) + VECTOR_COLUMN(name, px_v);                                 \
         const global T *px_row = row;                                                              \
-        name##_raw[px_v] = fetched;                                                                \
+        fetch;                                                                                     \
     }
+#define GATHERED(T, map)                                                                           \
+    PX_JOIN(as_, RAW(T))((PX_JOIN(T, 4))(px_row[map(px_x, w)], px_row[map(px_x + 1, w)],           \
+                                         px_row[map(px_x + 2, w)], px_row[map(px_x + 3, w)]))
+
+#define TILE_AT(name, v) name##_tile[side][VECTOR_ROW(name, v)] + VECTOR_COLUMN(name, v)
+#define OWN_AT(name, v) name##_own[v] + PX * (int)get_local_id(0)
 #define KEEP_ROWS(name, T, TYPE)                                                                   \
     PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
-        if (px_v < TURNS || ASIDE(px_v) < TURNS * name##_aside) {                                  \
-            *(local PX_JOIN(TYPE, 4) *)&name##_tile[side][VECTOR_ROW(name, px_v)]                  \
-                                                   [VECTOR_COLUMN(name, px_v)] =                   \
-                KEPT(T, TYPE, name##_raw[px_v]);                                                   \
+        if (IS_VECTOR(name, px_v)) {                                                               \
+            *(local PX_JOIN(TYPE, 4) *)(TILE_AT(name, px_v)) = KEPT(T, TYPE, name##_raw[px_v]);    \
+        }                                                                                          \
+    }
+#define KEEP_RISES(name, T, TYPE)                                                                  \
+    PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
+        if (IS_VECTOR(name, px_v)) {                                                               \
+            const float4 px_q = RISING(T, name##_raw[px_v]);                                       \
+            *(local float4 *)(TILE_AT(name, px_v)) =                                               \
+                px_q - (float4)(FOOT(T, name##_foot[px_v]), px_q.x, px_q.y, px_q.z);               \
+            if (px_v < TURNS) *(local float4 *)(OWN_AT(name, px_v)) = px_q - ABOVE(T);             \
         }                                                                                          \
     }
 #define ROWS_ARE_KEPT barrier(CLK_LOCAL_MEM_FENCE)
-#define TAKE_COLUMNS(name, T, TYPE, n, map, row, x0, w)                                            \
+#define TAKE_COLUMNS(name, T, TYPE, n, map, row, x0, w) TAKE_VECTORS(name, name, TYPE, n)
+#define TAKE_RISES(name, T, TYPE, n, left, map, row, x0, w)                                        \
+    TAKE_VECTORS(name##_rise, name, TYPE, n)                                                       \
+    TAKE_VECTOR(name, TYPE, 0, OWN_AT(name, turn))
+#define TAKE_VECTORS(to, name, TYPE, n)                                                            \
     PX_UNROLL for (int px_v = 0; px_v < (n) / 4; px_v++) {                                         \
-        const PX_JOIN(TYPE, 4) px_q = *(const local PX_JOIN(TYPE, 4) *)                            \
-            &name##_tile[side][turn][PX * (int)get_local_id(0) + 4 * px_v];                        \
-        name[4 * px_v] = px_q.x;                                                                   \
-        name[4 * px_v + 1] = px_q.y;                                                               \
-        name[4 * px_v + 2] = px_q.z;                                                               \
-        name[4 * px_v + 3] = px_q.w;                                                               \
+        TAKE_VECTOR(to, TYPE, 4 * px_v,                                                            \
+                    &name##_tile[side][turn][PX * (int)get_local_id(0) + 4 * px_v])                \
+    }
+#define TAKE_VECTOR(to, TYPE, at, from)                                                            \
+    {                                                                                              \
+        const PX_JOIN(TYPE, 4) px_q = *(const local PX_JOIN(TYPE, 4) *)(from);                     \
+        to[at] = px_q.x;                                                                           \
+        to[(at) + 1] = px_q.y;                                                                     \
+        to[(at) + 2] = px_q.z;                                                                     \
+        to[(at) + 3] = px_q.w;                                                                     \
     }
 #define OWN_ROWS(name, T) RAW(T) name##_raw[TURNS], name##_kept[TURNS]
 #define FETCH_OWN(name, T, march, from, row)                                                       \
@@ -261,32 +326,26 @@ static inline float4 px_floats_of_bytes(uint raw)
         to[k] = 0.0f;                                                                              \
         for (int j = from; j <= (until); j++) to[k] = fma(weight, column, to[k]);                  \
     }
-/* The same for a blend (base/blend.h). */
-#define BLEND_COLUMNS(to, width, j, from, middle, until, weight, column)                           \
+/* The same for a blend (base/blend.h): `rise` is the text of a difference, `own` of a pixel. */
+#define BLEND_COLUMNS(to, width, j, from, middle, until, weight, rise, own)                        \
     for (int k = 0; k + 8 <= (width); k += 8) {                                                    \
         float8 px_sum = (float8)(0.0f);                                                            \
-        PX_BLEND(float8, vload8(0, &column), j, from, middle, until, weight);                      \
+        PX_BLEND((float8), vload8(0, &rise), vload8(0, &own), j, from, middle, until, weight);     \
         vstore8(px_sum, 0, to + k);                                                                \
     }                                                                                              \
     for (int k = (width) / 8 * 8; k < (width); k++) {                                              \
         float px_sum = 0.0f;                                                                       \
-        PX_BLEND(float, column, j, from, middle, until, weight);                                   \
+        PX_BLEND((float), rise, own, j, from, middle, until, weight);                                     \
         to[k] = px_sum;                                                                            \
     }
-#define PX_BLEND(T, pixel, j, from, middle, until, weight)                                         \
+#define PX_BLEND(vector, rise, own, j, from, middle, until, weight)                                \
     if ((from) <= (until)) {                                                                       \
         int j = from;                                                                              \
-        const T px_all = (T)(weight);                                                              \
-        T px_before = pixel;                                                                       \
-        for (j++; j <= (middle); j++) PX_RISE(T, pixel, weight);                                   \
-        px_sum = fma(px_all, px_before, px_sum);                                                   \
-        for (; j <= (until); j++) PX_RISE(T, pixel, weight);                                       \
-    }
-#define PX_RISE(T, pixel, weight)                                                                  \
-    {                                                                                              \
-        const T px_here = pixel;                                                                   \
-        px_sum = fma((T)(weight), px_here - px_before, px_sum);                                    \
-        px_before = px_here;                                                                       \
+        const float px_all = weight;                                                               \
+        for (j++; j <= (middle); j++) px_sum = fma(vector(weight), rise, px_sum);                  \
+        j = middle;                                                                                \
+        px_sum = fma(vector(px_all), own, px_sum);                                                 \
+        for (j++; j <= (until); j++) px_sum = fma(vector(weight), rise, px_sum);                   \
     }
 #endif
 #define TILE_BYTES(TYPE, width) 0
@@ -294,9 +353,13 @@ static inline float4 px_floats_of_bytes(uint raw)
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
 #define IN_ROW(x) (x)
+#define RISE_BYTES(width) 0
 #define TILE_ROWS(name, T, TYPE, left, width)
 #define FETCH_ROWS(name, T, map, march, from, row)
 #define KEEP_ROWS(name, T, TYPE)
+#define TILE_RISES(name, T, TYPE, left, width)
+#define FETCH_RISES(name, T, map, march, from, row)
+#define KEEP_RISES(name, T, TYPE)
 #define ROWS_ARE_KEPT
 #define OWN_ROWS(name, T)
 #define FETCH_OWN(name, T, march, from, row)
@@ -307,5 +370,12 @@ static inline float4 px_floats_of_bytes(uint raw)
         LOAD_COLUMNS(T, name, n, (row) + (x0));                                                    \
     } else {                                                                                       \
         PX_UNROLL for (int px_v = 0; px_v < (n); px_v++) name[px_v] = (row)[map((x0) + px_v, w)];  \
+    }
+#define TAKE_RISES(name, T, TYPE, n, left, map, row, x0, w)                                        \
+    {                                                                                              \
+        TYPE px_near[n];                                                                           \
+        TAKE_COLUMNS(px_near, T, TYPE, n, map, row, x0, w)                                         \
+        RISES_OF(px_near, name##_rise, n);                                                         \
+        PX_UNROLL for (int px_k = 0; px_k < PX; px_k++) name[px_k] = px_near[px_k + (left)];       \
     }
 #endif

@@ -158,7 +158,7 @@ output levels = image // 16
 END
     sed '$d' typed.pipe >alone.pipe
     expect 0 '' "$PIPEC" show alone.pipe --kernels
-    check test -n "$(grep -E '(TILE_ROWS\(image__r0, uchar, |LONG_TILE\()float' said.out)"
+    check test -n "$(grep -E '(TILE_(ROWS|RISES)\(image__r0, uchar, |LONG_TILE\()float' said.out)"
     check test -z "$(grep -E '\(float\)(image__r0|LONG_NEAR)' said.out)"
     quiet "typed$sigma" "$PIPEC" run typed.pipe "$SAMPLES/blobs.tif"
     mv out/blobs_blurred.tif typed.tif
