@@ -15,6 +15,7 @@
  * uses alone; then each expression is rewritten once.  What is read at other pixels is put in afterwards, a stage
  * at a time, since each place takes a copy of its own.
  */
+#include "cost.h"
 #include "figures.h"
 #include "pass.h"
 
@@ -40,6 +41,8 @@ typedef struct Inlining {
     bool *sorts;   /* by node: it has one that sorts */
     bool *renames; /* by node that was put into its readers: some have folds, too */
     int *depth;    /* by node: how deep its expressions are at most, with what was put into it */
+    Cost cost;
+    double *registers, *ops; /* by node: as cost.h counts them, with what was put into it */
 } Inlining;
 
 /* ---- what a consumer sees -------------------------------------------------------------- */
@@ -209,6 +212,25 @@ typedef struct Choice {
     double bytes;        /* for a remark: what each reader saves or costs */
 } Choice;
 
+/* Why it would be slower to compute p in its readers; NULL: it would not.  A fold counts as few operations where it moves
+ * bytes less: a window that is not known yet may be small. */
+static const char *cost_of(Inlining *in, IrId p, const Choice *choice, const IrFootprint *fp, double taps, double saved)
+{
+    const DeviceFigures *figures = in->cx->figures != NULL ? in->cx->figures : figures_known(NULL);
+    if (saved < 0) {
+        return "reading its inputs again would move more bytes";
+    }
+    for (int i = 0; i < choice->readers.n && in->registers[p] > 0; i++) {
+        const double there = in->registers[choice->readers.at[i]];
+        if (there > 0 && there + in->registers[p] > COST_MOST_REGISTERS) {
+            return COST_FULL;
+        }
+    }
+    bool often =
+        fp->ops * (taps - 1) > figures_repeated_ops(figures) || in->ops[p] * (taps - 1) > cost_bytes(&in->cost, saved);
+    return often ? "recomputing it for each read takes longer than storing it" : NULL;
+}
+
 static Choice choose(Inlining *in, IrId p)
 {
     IrGraph *g = in->g;
@@ -228,11 +250,7 @@ static Choice choose(Inlining *in, IrId p)
     }
     double own = bytes_of(g, p), from = input_bytes(g, &fp), readers = choice.readers.n;
     double saved = own * (1 + readers) + from - from * readers;
-    const DeviceFigures *figures = in->cx->figures != NULL ? in->cx->figures : figures_known(NULL);
-    const char *costly = saved < 0 ? "reading its inputs again would move more bytes"
-                         : fp.ops * (taps - 1) > figures_repeated_ops(figures)
-                             ? "recomputing it for each read takes longer than storing it"
-                             : NULL;
+    const char *costly = cost_of(in, p, &choice, &fp, taps, saved);
     if (choice.blocked == NULL && !pass_decide(in->cx, g, DECISION_INLINE, p, 0, costly == NULL)) {
         choice.blocked = costly != NULL ? costly : "a plan that was measured stores it";
     }
@@ -341,6 +359,8 @@ static void put_into(Inlining *in, IrId p, const IrReaders *readers)
         in->folds[reader] = in->folds[reader] || in->folds[p];
         in->sorts[reader] = in->sorts[reader] || in->sorts[p];
         in->depth[reader] += in->depth[p];
+        in->registers[reader] += in->registers[p];
+        in->ops[reader] += in->ops[p];
     }
     in->into[p] = readers->at[0];
     ir_node(in->g, p)->dead = true;
@@ -460,11 +480,16 @@ bool pass_inline(IrGraph *g, PassContext *cx)
                    .folds = arena_array(g->arena, bool, g->nodes.n),
                    .sorts = arena_array(g->arena, bool, g->nodes.n),
                    .renames = arena_array(g->arena, bool, g->nodes.n),
-                   .depth = arena_array(g->arena, int, g->nodes.n)};
+                   .depth = arena_array(g->arena, int, g->nodes.n),
+                   .cost = cost_new(g, cx, NULL),
+                   .registers = arena_array(g->arena, double, g->nodes.n),
+                   .ops = arena_array(g->arena, double, g->nodes.n)};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         if (!ir_node(g, id)->dead) {
             ir_walk(g, ir_node(g, id)->in[0], look_for_fold, &in.folds[id]);
             ir_walk(g, ir_node(g, id)->in[0], look_for_sort, &in.sorts[id]);
+            in.registers[id] = cost_stage(&in.cost, id)->registers;
+            in.ops[id] = cost_stage(&in.cost, id)->ops;
         }
         for (int i = 0; i < IR_MAX_IN; i++) {
             int depth = ir_expr(g, ir_node(g, id)->in[i])->depth;

@@ -21,7 +21,7 @@
 enum {
     MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
     LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
-    LONG_FOLD = 72,        /* from here on a kernel of its own is faster, where it can have one */
+    LONG_FOLD = 64,        /* from here on a kernel of its own is faster, where it can have one */
     MAX_STAGES = PASS_MAX_STAGES,
     MAX_ROWS = 8 /* on which one stage is computed */
 };
@@ -473,7 +473,8 @@ static void remark(Grouping *b, IrId from, int step, const char *why)
     }
 }
 
-const char *pass_rows_refusal(Grouping *b, const IrStep *one, const IrStep *two)
+/* All stages of one or two steps, in order. */
+static Kernel kernel_of(Grouping *b, const IrStep *one, const IrStep *two)
 {
     Kernel k = {.b = b, .n = one->stages.n};
     memcpy(k.stage, one->stages.at, (size_t)one->stages.n * sizeof *k.stage);
@@ -484,7 +485,22 @@ const char *pass_rows_refusal(Grouping *b, const IrStep *one, const IrStep *two)
         }
         k.stage[at] = two->stages.at[i];
     }
+    return k;
+}
+
+const char *pass_rows_refusal(Grouping *b, const IrStep *one, const IrStep *two)
+{
+    const Kernel k = kernel_of(b, one, two);
     return kernel_refusal(&k);
+}
+
+/* Whether both have folds, whose sums together are more than registers hold: the kernel would keep them in memory. */
+static bool spills(Grouping *b, const IrStep *one, const IrStep *two)
+{
+    const Kernel k = kernel_of(b, one, two);
+    bool folds = cost_kernel(&b->cost, one->stages.at, one->stages.n).registers > 0 &&
+                 cost_kernel(&b->cost, two->stages.at, two->stages.n).registers > 0;
+    return folds && cost_kernel(&b->cost, k.stage, k.n).registers > COST_MOST_REGISTERS;
 }
 
 static bool try_to_join(Grouping *b, IrId p)
@@ -507,8 +523,9 @@ static bool try_to_join(Grouping *b, IrId p)
     }
     int place = grouping_joined_place(b, from, to);
     const char *why = place < 0 ? "what is made with it is needed before" : pass_rows_refusal(b, one, two);
-    if (why == NULL && !pass_decide(b->cx, g, DECISION_JOIN, p, 0, true)) {
-        why = "a plan that was measured stores it";
+    bool full = why == NULL && spills(b, one, two);
+    if (why == NULL && !pass_decide(b->cx, g, DECISION_JOIN, p, 0, !full)) {
+        why = full ? COST_FULL : "a plan that was measured stores it";
     }
     remark(b, p, to, why);
     if (why != NULL) {

@@ -22,11 +22,10 @@
 #include <string.h>
 
 enum {
-    MAX_SIBLINGS = 24,  /* stages of a joined kernel, */
-    MAX_GATHERS = 8,    /* as many as a pixel between pixels of a volume has neighbours */
-    MAX_IMAGES = 16,    /* and images, each with three arguments */
-    MAX_READERS = 48,   /* of an image before a kernel with which it is compared */
-    MAX_REGISTERS = 300 /* of a work-item, by cost.h: 300 still pays, 330 spills */
+    MAX_SIBLINGS = 24, /* stages of a joined kernel, */
+    MAX_GATHERS = 8,   /* as many as a pixel between pixels of a volume has neighbours */
+    MAX_IMAGES = 16,   /* and images, each with three arguments */
+    MAX_READERS = 48   /* of an image before a kernel with which it is compared */
 };
 
 typedef struct Siblings {
@@ -122,7 +121,7 @@ static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *
     CostKernel second = cost_kernel(b->cost, two->stages.at, two->stages.n);
     CostKernel both = cost_kernel(b->cost, stages, one->stages.n + two->stages.n);
     *saved = first.bytes + second.bytes - both.bytes;
-    return both.known && both.registers <= MAX_REGISTERS &&
+    return both.known && both.registers <= COST_MOST_REGISTERS &&
            cost_time(b->cost, &both) <= cost_time(b->cost, &first) + cost_time(b->cost, &second);
 }
 

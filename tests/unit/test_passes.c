@@ -348,6 +348,26 @@ static void what_several_readers_share_is_computed_once(void **state)
     assert_int_equal(count_in(after(g, "inline,dce"), " = map"), 1);
 }
 
+/* Two long folds in one kernel would keep their sums in memory; folds of a few rows share one. */
+static void folds_share_a_kernel_as_far_as_registers_go(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int kernels;
+    } CASES[] = {
+        {"output a = gaussian(image, 1) - gaussian(image, 3)\n", 1},
+        {"d = image - gaussian(image, 8)\noutput a = d / max(sqrt(gaussian(d * d, 8)), 1)\n", 4},
+        {"a = gaussian(image * image[dx = 1], 3)\nb = gaussian(image * image[dx = 2], 3)\noutput c = a / max(b, 1)\n",
+         3},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g = pipeline_must("test.pipe", arena_printf(&arena, "input image[y, x]\n%s", CASES[i].text));
+        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+        assert_int_equal(pass_run_all(g, &cx)->steps.n, CASES[i].kernels);
+    }
+}
+
 static void values_in_a_row_share_a_launch(void **state)
 {
     (void)state;
@@ -451,6 +471,7 @@ int main(void)
         TEST(pointwise_stages_are_computed_where_they_are_read),
         TEST(stencils_in_front_of_primitives_are_stages),
         TEST(what_several_readers_share_is_computed_once),
+        TEST(folds_share_a_kernel_as_far_as_registers_go),
         TEST(values_in_a_row_share_a_launch),
         TEST(no_choice_of_passes_changes_a_bit),
     };
