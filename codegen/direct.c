@@ -2,9 +2,10 @@
  * direct: kernels whose work-items read what they need straight from memory, and the readers of
  * primitives, which are the same code as a function of one pixel.
  *
- * Work-items take PX pixels of a row, LX apart, so that neighbours read neighbours.  Where windows
- * are sorted they take TURNS rows of each column at once: most of a window's pixels are also in the
- * next row's, and a compiler that sees both loads them once.
+ * Work-items take PX pixels of a row, LX apart, so that neighbours read neighbours.  Those whose windows lie inside the
+ * image have a text without borders, whose loads are one address and some constants, and of which compilers
+ * for CPUs make vectors.  Where windows are sorted work-items take TURNS rows of each column at once: most of a
+ * window's pixels are also in the next row's, and a compiler that sees both loads them once.
  */
 #include "kernel.h"
 
@@ -34,6 +35,9 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
         raw = cg_expr(cx, ir_cast(k->g, e, ELEM_I32));
     } else {
         raw = cg_plus(k->arena, here[axis], cg_offset_text(cx, e, axis));
+        if (cx->inside) {
+            return raw;
+        }
     }
     const char *extent = cg_param_extent(k, n->node, axis);
     if (n->border == IR_CONSTANT) {
@@ -145,11 +149,81 @@ static const char *pixel_function(CgKernel *k, const char *body, Str *out)
     return args.at;
 }
 
-/* The loops over the pixels of a work-item. */
-static void pixel_loops(const char *body, Str *out)
+/* How far the windows of a step's stages reach, as text; none where some read may be anywhere, or nothing is folded. */
+typedef struct Windows {
+    bool any;
+    const char *before[3], *behind[3]; /* pixels along x, y and z */
+} Windows;
+
+static void look_for_loop(const IrGraph *g, IrExpr e, void *ctx)
 {
+    bool *found = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    *found = *found || (n->op == IR_X_FOLD && n->rank == IR_PIXEL);
+}
+
+static Windows windows_of(CgKernel *k, const IrStep *step)
+{
+    static const char *const NAMES[3][2] = {{"LEFT", "RIGHT"}, {"ABOVE", "BELOW"}, {"BEFORE", "BEHIND"}};
+    IrGraph *g = k->g;
+    IrExpr before[3], behind[3];
+    bool loops = false, anywhere = k->boxed || k->gathers;
+    for (int ax = 0; ax < 3; ax++) {
+        before[ax] = behind[ax] = ir_const(g, 0);
+    }
+    for (int i = 0; i < step->stages.n; i++) {
+        IrFootprint fp = ir_footprint(g, ir_node(g, step->stages.at[i])->in[0]);
+        ir_walk(g, ir_node(g, step->stages.at[i])->in[0], look_for_loop, &loops);
+        for (int r = 0; r < fp.reach.n; r++) {
+            const IrReach *reach = &fp.reach.at[r];
+            anywhere = anywhere || reach->whole || (reach->offset && ir_node(g, reach->node)->grid != k->domain);
+            for (int ax = 0; ax < 3 && reach->offset && !anywhere; ax++) {
+                before[ax] = ir_op2(g, IR_X_MAX, before[ax], ir_op2(g, IR_X_SUB, ir_const(g, 0), reach->lo[ax]));
+                behind[ax] = ir_op2(g, IR_X_MAX, behind[ax], reach->hi[ax]);
+            }
+        }
+    }
+    Windows windows = {.any = loops && !anywhere};
+    for (int ax = 0; ax < 3 && windows.any; ax++) {
+        windows.before[ax] = cg_define_int(k, ir_op1(g, IR_X_CEIL, before[ax]), cg_of_kernel(k, NAMES[ax][0]));
+        windows.behind[ax] = cg_define_int(k, ir_op1(g, IR_X_CEIL, behind[ax]), cg_of_kernel(k, NAMES[ax][1]));
+    }
+    return windows;
+}
+
+/* The condition under which the windows of a work-item's pixels in a row lie inside the image. */
+static const char *inside_text(CgKernel *k, const Windows *windows)
+{
+    static const char *const FIRST[] = {"x0", "y", "z"}, *const LAST[] = {"x0 + (PX - 1) * LX", "y", "z"};
+    Str s;
+    str_init(&s, k->arena);
+    for (int ax = 0; ax < 3; ax++) {
+        const char *before = windows->before[ax], *behind = windows->behind[ax];
+        bool moves = strcmp(before, "0") != 0 || strcmp(behind, "0") != 0;
+        if (ax == 0 || moves) {
+            str_addf(&s, "%s%s >= %s && %s < %s", ax > 0 ? " && " : "", FIRST[ax], before,
+                     cg_plus(k->arena, LAST[ax], behind), cg_param_extent(k, 0, ax));
+        }
+    }
+    return s.at;
+}
+
+/* The loops over the pixels of a work-item; `inside` is NULL or what is done where that condition holds. */
+static void pixel_loops(const char *body, const char *condition, const char *inside, Str *out)
+{
+    str_add(out, "    for (int y = y0; y < end; y++) {\n");
+    if (inside != NULL) {
+        str_addf(out,
+                 "        if (%s) {\n"
+                 "            for (int k = 0; k < PX; k++) {\n"
+                 "                const int x = x0 + k * LX;\n"
+                 "%s"
+                 "            }\n"
+                 "            continue;\n"
+                 "        }\n",
+                 condition, inside);
+    }
     str_addf(out,
-             "    for (int y = y0; y < end; y++) {\n"
              "        for (int k = 0; k < PX; k++) {\n"
              "            const int x = x0 + k * LX;\n"
              "            if (x < w) {\n"
@@ -228,10 +302,28 @@ static void end_gather(CgContext *cx, int named)
     cg_line(cx, "}");
 }
 
+/* What a work-item does for a pixel. */
+static void pixel_text(CgContext *cx, const IrStep *step)
+{
+    CgKernel *k = cx->k;
+    for (int i = 0; i < step->stages.n; i++) {
+        IrId id = step->stages.at[i];
+        cg_begin(cx, ir_node(k->g, id)->in[0]);
+        int named = k->gathers ? begin_gather(cx, id) : 0;
+        const char *value = cg_store_text(cx, ir_node(k->g, id)->in[0], id);
+        const char *to = cg_param_buffer(k, id, true);
+        cg_line(cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
+        if (k->gathers) {
+            end_gather(cx, named);
+        }
+    }
+}
+
 void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
 {
-    Str body, prologue, planes, function;
+    Str body, inside, prologue, planes, function;
     str_init(&body, k->arena);
+    str_init(&inside, k->arena);
     str_init(&prologue, k->arena);
     str_init(&planes, k->arena);
     str_init(&function, k->arena);
@@ -244,17 +336,15 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     }
     cx.indent = turns ? 1 : 4;
     cx.prologue_indent = 1;
-    for (int i = 0; i < step->stages.n; i++) {
-        IrId id = step->stages.at[i];
-        cg_begin(&cx, ir_node(k->g, id)->in[0]);
-        int named = k->gathers ? begin_gather(&cx, id) : 0;
-        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], id);
-        const char *to = cg_param_buffer(k, id, true);
-        cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
-        if (k->gathers) {
-            end_gather(&cx, named);
-        }
+    pixel_text(&cx, step);
+    const Windows windows = turns ? (Windows){.any = false} : windows_of(k, step);
+    if (windows.any) {
+        cx.inside = true;
+        cx.memo.n = 0;
+        cx.out = &inside;
+        pixel_text(&cx, step);
     }
+    const char *condition = windows.any ? inside_text(k, &windows) : NULL;
     if (!k->boxed) { /* then images tell their own pitch */
         cg_param_extent(k, 0, 4);
     }
@@ -265,7 +355,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
         args = pixel_function(k, arena_printf(k->arena, "%s%s", prologue.at, body.at), &function);
         slices = cg_sliced(k, step, &sliced);
     } else {
-        cg_plane_names(k, body.at, &planes);
+        cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, condition != NULL ? condition : ""), &planes);
     }
     cg_range_params(k, (ProgArg){ARG_STRIP, !turns, turns ? 0 : 2}, false); /* rows of a window are shared */
     if (k->boxed) {
@@ -285,7 +375,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     if (turns) {
         turn_loops(cg_of_kernel(k, "at"), args, out);
     } else {
-        pixel_loops(body.at, out);
+        pixel_loops(body.at, condition, windows.any ? inside.at : NULL, out);
     }
     str_addf(out, "}\n%s", slices ? "#endif\n" : "");
 }

@@ -153,6 +153,7 @@ struct CgContext {
     CgReadText rise; /* and what blends take: each column less the one before it; NULL: of the texts of reads */
     void *user;      /* for `read` */
     const char *x, *y, *z, *plane; /* the current pixel */
+    bool inside;                   /* reads at offsets from it are inside the image */
     Vec(CgMemo) memo;              /* named expressions in scope */
     Vec(CgMemo) uniform;           /* named in the prologue */
     Vec(CgLoop) loops;

@@ -243,6 +243,26 @@ static void cheap_stages_are_computed_on_each_row_that_reads_them(void **state)
     }
 }
 
+/* ---- windows inside the image ---------------------------------------------------------------- */
+
+static void windows_inside_and_at_the_edges_give_the_same(void **state)
+{
+    (void)state;
+    static const char *const CASES[] = {
+        "input image[y, x]\nparam r = 2 in 0 .. 4\n"
+        "output a = sum(abs(image[dx = i, dy = j, border = wrap] - image) for j in -r .. 1, i in -1 .. r)\n"
+        "output b = max(i * (image[dx = i, dy = 2 * j, border = constant(7)] - image) for j in 0 .. 1, i in -2 .. 5)\n",
+        "input image[z, y, x]\noutput a = min((i + j + k) * image[dx = i, dy = j, dz = k, border = reflect] - image "
+        "for k in -1 .. 0, j in -1 .. 1, i in 0 .. 2)\n",
+        "input image[y, x, c]\noutput a = prod(1 + abs(image[dx = i, dy = i] - image) / 9 for i in -2 .. 2)\n",
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        if (turn_has((int)i)) {
+            check_all(CASES[i], i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
+    }
+}
+
 /* ---- folds over one range -------------------------------------------------------------------- */
 
 static void folds_that_share_a_loop_give_the_same(void **state)
@@ -286,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(cheap_stages_are_computed_on_each_row_that_reads_them, arena_setup,
                                         arena_teardown),
+        cmocka_unit_test_setup_teardown(windows_inside_and_at_the_edges_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(folds_that_share_a_loop_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup, arena_teardown),
     };
