@@ -4,6 +4,18 @@
  * sum(w(i) * v[dx = i] for i in -3 .. 3) / sum(w(i) for i in -3 .. 3) computes each w(i) twice.  Where two folds of a
  * stage have the same ranges and read a pixel in common, the second one takes the indices of the first.  Then what both
  * compute is one expression, and the code generator runs them in one loop with an accumulator each (codegen/folds.c).
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 sub(max(#0 in -2 .. 2, %1[x = #0]), min(#1 in -2 .. 2, %1[x = #1]))
+ *     output a = %2 as tif
+ *
+ * becomes
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 sub(max(#0 in -2 .. 2, %1[x = #0]), min(#0 in -2 .. 2, %1[x = #0]))
+ *     output a = %2 as tif
  */
 #include "pass.h"
 

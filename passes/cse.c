@@ -4,6 +4,24 @@
  * Expressions are hash-consed already, so two nodes are equal when their fields are.  Nodes are
  * visited in topological order and merged at once, so that what reads merged nodes becomes equal
  * too.  Inputs, carries and tables are what they are.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 sqrt(%1)
+ *     %3 b = map : image f32 grid 0
+ *         in 0 sqrt(%1)
+ *     %4 c = map : image f32 grid 0
+ *         in 0 mul(%2, %3)
+ *     output c = %4 as tif
+ *
+ * becomes
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 sqrt(%1)
+ *     %4 c = map : image f32 grid 0
+ *         in 0 mul(%2, %2)
+ *     output c = %4 as tif
  */
 #include "pass.h"
 

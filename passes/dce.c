@@ -4,6 +4,20 @@
  * What is needed is marked from the outputs backwards.  A node in a loop needs what ends the loop;
  * a carry needs what it starts from and what it becomes.  So a carry that only its own loop reads
  * goes, and a loop with its last one.  Inputs stay: they are the program's interface.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 sqrt(%1)
+ *     %3 unused = map : image f32 grid 0
+ *         in 0 exp(%2)
+ *     output a = %2 as tif
+ *
+ * becomes
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 sqrt(%1)
+ *     output a = %2 as tif
  */
 #include "pass.h"
 

@@ -3,6 +3,22 @@
  *
  * A reduce node, or a summary, offers sum, count, sum of squares, minimum and maximum; which of them anyone
  * asks for is written into its argument `wanted` (bits: 1 sum and count, 2 squares, 4 extremes).
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 m = reduce : value f64
+ *         in 0 %1
+ *         arg 0 7
+ *     output mean as csv
+ *         value div(%2.0, %2.1)
+ *
+ * becomes
+ *
+ *     %2 m = reduce : value f64
+ *         in 0 %1
+ *         arg 0 1
+ *     output mean as csv
+ *         value div(%2.0, %2.1)
  */
 #include "pass.h"
 

@@ -5,6 +5,18 @@
  * passes have put expressions into expressions there is more to fold, so everything is rebuilt
  * here.  Only identities that hold for every value are used: x * 1 and x / 1 are x, also for NaN
  * and -0; x + 0 is not used, because -0 + 0 is 0.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 b = map : image f32 grid 0
+ *         in 0 add(mul(%1, 1:f32), f32(mul(2, 3)))
+ *     output b = %2 as tif
+ *
+ * becomes
+ *
+ *     %2 b = map : image f32 grid 0
+ *         in 0 add(%1, 6:f32)
+ *     output b = %2 as tif
  */
 #include "pass.h"
 

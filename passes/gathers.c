@@ -12,6 +12,24 @@
  * there can be one.
  *
  * Nodes stand in the order in which they are computed, so all that follow the first new one are moved behind it.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 mul(%1, 2:f32)
+ *     %3 b = map : image f32 grid 0
+ *         in 0 sub(%2@[y = sat_i32(add(f32(coord(y)), %1))], %2)
+ *     output b = %3 as tif
+ *
+ * becomes
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 mul(%1, 2:f32)
+ *     %4 b_gather = map : image f32 grid 0
+ *         in 0 %2@[y = sat_i32(add(f32(coord(y)), %1))]
+ *     %5 b = map : image f32 grid 0
+ *         in 0 sub(%4, %2)
+ *     output b = %5 as tif
  */
 #include "pass.h"
 

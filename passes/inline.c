@@ -14,6 +14,20 @@
  * What all of its readers read at their own pixel is decided first, readers before what they read, on the table of
  * uses alone; then each expression is rewritten once.  What is read at other pixels is put in afterwards, a stage
  * at a time, since each place takes a copy of its own.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 mul(%1, 2:f32)
+ *     %3 b = map : image f32 grid 0
+ *         in 0 sub(%2[x = 1], %2[x = -1])
+ *     output b = %3 as tif
+ *
+ * becomes
+ *
+ *     %3 b = map : image f32 grid 0
+ *         in 0 sub(mul(%1[x = 1], 2:f32), mul(%1[x = -1], 2:f32))
+ *     output b = %3 as tif
  */
 #include "cost.h"
 #include "figures.h"

@@ -6,6 +6,24 @@
  * comparisons have their l in the same way, below or above L.  NaN is unequal to everything on both sides,
  * and l may be infinite where L is beyond all numbers of f32.  So that a pixel need not be converted, which
  * takes a GPU eight times as long as the comparison.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 m = reduce : value f64
+ *         in 0 %1
+ *         arg 0 7
+ *     %3 b = map : mask bool grid 0
+ *         in 0 gt(f64(%1), div(%2.0, %2.1))
+ *     output b = %3 as tif
+ *
+ * becomes
+ *
+ *     %2 m = reduce : value f64
+ *         in 0 %1
+ *         arg 0 7
+ *     %3 b = map : mask bool grid 0
+ *         in 0 gt(%1, f32(f32_below(div(%2.0, %2.1))))
+ *     output b = %3 as tif
  */
 #include "pass.h"
 

@@ -4,6 +4,30 @@
  *
  * They become one node with the values of all.  Reductions of what a kernel stores are left
  * alone: that kernel takes them on the way, without reading anything (epilogue.c).
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 m = reduce : value f64
+ *         in 0 %1
+ *         arg 0 7
+ *     %3 r = rank : value f64
+ *         in 0 %1
+ *         arg 0 50
+ *     output mean as csv
+ *         value div(%2.0, %2.1)
+ *     output median as csv
+ *         value %3.0
+ *
+ * becomes
+ *
+ *     %2 m = summary : value f64
+ *         in 0 %1
+ *         arg 0 7
+ *         arg 1 50
+ *     output mean as csv
+ *         value div(%2.0, %2.1)
+ *     output median as csv
+ *         value %2.5
  */
 #include "pass.h"
 

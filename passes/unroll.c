@@ -5,6 +5,26 @@
  * depends on an index (frontend/elaborate/fold.c).  As a loop the choice is made for each pixel, with all four in
  * it.  As max(max(max(a, b), c), d) each stage is one that kernels can be made of as of any other.  Ranks and
  * modes need their elements together and stay.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 add(%1[x = -1], %1[x = 1])
+ *     %3 b = map : image f32 grid 0
+ *         in 0 add(%1[y = -1], %1[y = 1])
+ *     %4 c = map : image f32 grid 0
+ *         in 0 max(#0 in 0 .. 1, select(le(#0, 0), %2, %3))
+ *     output c = %4 as tif
+ *
+ * becomes
+ *
+ *     %2 a = map : image f32 grid 0
+ *         in 0 add(%1[x = -1], %1[x = 1])
+ *     %3 b = map : image f32 grid 0
+ *         in 0 add(%1[y = -1], %1[y = 1])
+ *     %4 c = map : image f32 grid 0
+ *         in 0 max(%2, %3)
+ *     output c = %4 as tif
  */
 #include "pass.h"
 

@@ -8,6 +8,39 @@
  *
  * That takes two images more, so that it is for a second program (Program.in_rounds), which only runs where the
  * first one does not fit; the pass does nothing otherwise.
+ *
+ * For example, where %1 is an image,
+ *
+ *     %2 a = window_rank : image f32 grid 0
+ *         in 0 %1
+ *         arg 0 0
+ *         arg 1 9
+ *         arg 2 9
+ *         arg 3 0
+ *         arg 4 50
+ *         arg 5 3
+ *         arg 6 0
+ *         arg 7 0
+ *     output a = %2 as tif
+ *
+ * becomes
+ *
+ *     grid 1 [x = add(extent(%1, x), 18), y = add(extent(%1, y), 18)]
+ *     %3 a_round = map : image f32 grid 1
+ *         in 0 %1@[x = sub(coord(x), 9:i32), y = sub(coord(y), 9:i32), border = wrap]
+ *     %4 a_window = window_rank : image f32 grid 1
+ *         in 0 %3
+ *         arg 0 0
+ *         arg 1 9
+ *         arg 2 9
+ *         arg 3 0
+ *         arg 4 50
+ *         arg 5 0
+ *         arg 6 0
+ *         arg 7 0
+ *     %5 a = map : image f32 grid 0
+ *         in 0 %4@[x = add(coord(x), 9:i32), y = add(coord(y), 9:i32)]
+ *     output a = %5 as tif
  */
 #include "pass.h"
 

@@ -2,6 +2,7 @@
  * passes: what each pass does to a graph, seen in its text; and that none of them, alone or in any
  * company, changes a bit.
  */
+#include "base/file.h"
 #include "fixtures.h"
 #include "reference/eval.h"
 #include "passes/pass.h"
@@ -450,11 +451,75 @@ static void no_choice_of_passes_changes_a_bit(void **state)
     free((void *)(uintptr_t)input.pixels);
 }
 
+/* ---- the examples in front of the passes ---------------------------------------------------- */
+
+/* The lines of a comment's example that follow these words. */
+static const char *example_after(const char *source, const char *words)
+{
+    static const char MARGIN[] = " *     ";
+    const char *line = strstr(source, words);
+    Str text;
+    str_init(&text, &arena);
+    for (int indented = 0; line != NULL && (line = strchr(line, '\n')) != NULL;) {
+        const char *end = strchr(++line, '\n');
+        if (strncmp(line, MARGIN, strlen(MARGIN)) == 0) {
+            str_addn(&text, line + strlen(MARGIN), (size_t)(end + 1 - line) - strlen(MARGIN));
+            indented++;
+        } else if (indented > 0) {
+            break;
+        }
+    }
+    return text.at;
+}
+
+/* A printed graph without what all examples have in common, and without places in a source. */
+static const char *as_example(const char *printed)
+{
+    static const char *const COMMON[] = {"graph ", "source ", "grid 0 ", "    1 \"", "%1 image ", "\n"};
+    Str text;
+    str_init(&text, &arena);
+    for (const char *line = printed, *end; *line != '\0'; line = end) {
+        end = strchr(line, '\n') + 1;
+        bool common = false;
+        for (size_t i = 0; i < sizeof COMMON / sizeof *COMMON; i++) {
+            common = common || strncmp(line, COMMON[i], strlen(COMMON[i])) == 0;
+        }
+        const char *place = strstr(line, " at 0:");
+        str_addn(&text, line, common ? 0 : (size_t)((place != NULL && place < end ? place : end - 1) - line));
+        str_add(&text, common ? "" : "\n");
+    }
+    return text.at;
+}
+
+static void examples_become_what_is_said(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PASS_COUNT; i++) {
+        char *source;
+        size_t size;
+        Err err = {0};
+        assert_true(file_read(arena_printf(&arena, TEST_ROOT "/passes/%s.c", PASSES[i].name), &source, &size, &err));
+        const char *before = example_after(source, "For example,"), *want = example_after(source, " * becomes");
+        free(source);
+        IrGraph *g = parse(arena_printf(&arena,
+                                        "graph example\ngrid 0 [x = extent(%%1, x), y = extent(%%1, y)]\n"
+                                        "%%1 image = input \"yx\" : image f32 grid 0\n%s",
+                                        before));
+        PassContext cx = {.fuse = FUSE_ALL, .in_rounds = true};
+        assert_true(PASSES[i].run(g, &cx));
+        const char *got = as_example(pipeline_print(g));
+        if (strcmp(got, want) != 0) {
+            fail_msg("%s makes\n%sof\n%s", PASSES[i].name, got, before);
+        }
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, arena_setup, arena_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(examples_become_what_is_said),
         TEST(fold_removes_what_changes_nothing),
         TEST(fold_keeps_what_would_change_a_bit),
         TEST(limits_are_rounded_once),
