@@ -157,6 +157,13 @@ static void number_nodes(Build *b)
 
 /* ---- kernels and steps ------------------------------------------------------------------- */
 
+/* "lib/mine.pipe:" of what an included file has. */
+static const char *other_file(const Build *b, Span span)
+{
+    bool other = b->g->source != NULL && span.source != b->g->source;
+    return other ? arena_printf(b->arena, "%s:", span.source->path) : "";
+}
+
 /* "4, 6-7": the lines of the user's file that the stages came from. */
 static const char *lines_of(Build *b, const IrStep *step)
 {
@@ -171,7 +178,7 @@ static const char *lines_of(Build *b, const IrStep *step)
         }
         span_line_column(span, &line, &column);
         if (line != last) {
-            str_addf(&s, "%s%d", s.n ? ", " : "", line);
+            str_addf(&s, "%s%s%d", s.n ? ", " : "", other_file(b, span), line);
         }
         last = line;
     }
@@ -391,7 +398,7 @@ static const char *where_of(const Build *b, Span span)
 {
     int line, column;
     span_line_column(span, &line, &column);
-    return span.source != NULL ? arena_printf(b->arena, "line %d: ", line) : "";
+    return span.source != NULL ? arena_printf(b->arena, "%sline %d: ", other_file(b, span), line) : "";
 }
 
 static void note_needs(Build *b, const CgKernel *k, IrId id)

@@ -275,6 +275,7 @@ typedef struct IrGraph { /* what is added here, ir/clone.c copies */
     Vec(IrParam) params;
     Vec(IrLoop) loops; /* [0] is unused */
     Vec(IrOutput) outputs;
+    Vec(const Source *) included; /* files that the pipeline includes */
     Vec(IrNote) notes;
     Vec(IrBound) bounds;
     Vec(IrEqual) equals;

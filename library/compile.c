@@ -42,6 +42,9 @@ static const char *hash_of(Compilation *c)
     Digest digest;
     digest_begin(&digest);
     digest_add_text(&digest, c->source.text);
+    for (int i = 0; i < c->lowered->included.n; i++) {
+        digest_add_text(&digest, c->lowered->included.at[i]->text);
+    }
     digest_add_text(&digest, PIPEC_VERSION);
     digest_end(&digest, hex);
     return arena_strndup(&c->arena, hex, sizeof hex / 2);

@@ -818,7 +818,7 @@ static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr 
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
         written++;
     }
-    bool users = fn->span.source == el->file->source && e->span.source != el->file->source;
+    bool users = el_is_users(el, fn->span.source) && !el_is_users(el, e->span.source);
     if (users && written != count_params(fn)) {
         el_error(el, FUNCTION_ARITY, e->span, fn->name, count_params(fn), written);
         return el_err();

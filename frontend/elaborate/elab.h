@@ -351,6 +351,13 @@ IrExpr el_where_present(Elab *el, Val labels, IrExpr value, Span span);
  * images and vectors, or vectors of several labels. */
 bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span);
 
+/* ---- files that are included (include.c) -------------------------------------- */
+
+/* The file with the statements of those that it includes in place; the graph is told of these. */
+const AstFile *el_with_included(IrGraph *g, const AstFile *file, Diags *diags);
+/* Is it a file of the user's, and not the prelude? */
+bool el_is_users(const Elab *el, const Source *source);
+
 /* ---- loops (loop.c) ---------------------------------------------------------- */
 
 /* Complains where a name has no value any more, below the loop that gave it one. */

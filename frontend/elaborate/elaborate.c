@@ -741,6 +741,8 @@ static bool statement(Elab *el, const AstStmt *s, Val *result)
     case AST_UNTIL:
         el_loop(el, s);
         return false;
+    case AST_INCLUDE: /* its statements are in place */
+        return false;
     case AST_EXPR:
         lone_expression(el, s);
         return false;
@@ -841,6 +843,7 @@ IrGraph *fe_elaborate_with(Arena *arena, FeLibrary *library, const AstFile *file
     el->prelude = arena_new(arena, Scope);
     el->prelude->library_of = el;
     el->g = ir_graph_new(arena, stem(el, file->source->path), file->source);
+    el->file = file = el_with_included(el->g, file, diags);
     el->top = arena_new(arena, Scope);
     el->scope = el->top;
     bind_functions(el);

@@ -278,7 +278,8 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
 void el_report_unused(Elab *el)
 {
     for (const Binding *b = el->top->first; b != NULL; b = b->next) {
-        if (b->used || b->name[0] == '_' || el_is_bad(b->val)) {
+        bool included = b->span.source != el->file->source; /* others may need it */
+        if (b->used || b->name[0] == '_' || included || el_is_bad(b->val)) {
             continue;
         }
         if (b->kind == BIND_INPUT) {

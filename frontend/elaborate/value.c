@@ -15,7 +15,7 @@
 
 Span el_place(const Elab *el, Span span)
 {
-    bool ours = span.source == NULL || span.source != el->file->source;
+    bool ours = span.source == NULL || !el_is_users(el, span.source);
     return ours && el->call.source != NULL ? el->call : span;
 }
 

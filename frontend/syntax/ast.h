@@ -77,18 +77,19 @@ struct AstName { /* a list of names: axes, or typed parameters of a function */
 };
 
 typedef enum AstStmtKind {
-    AST_INPUT,  /* input name[axes] : type */
-    AST_PARAM,  /* param name = a in lo .. hi "help" */
-    AST_FN,     /* fn name(names) : type = a   or   { body } */
-    AST_ASSIGN, /* name = a */
-    AST_OUTPUT, /* output name  |  output name = a   (as format) */
-    AST_REPEAT, /* repeat a { body } */
-    AST_UNTIL,  /* repeat until a is stable, at most b { body } */
-    AST_IF,     /* if a { body } else { other }: only inside block functions */
-    AST_FOR,    /* for name in lo .. hi { body }: only inside block functions */
-    AST_WHILE,  /* while a { body }: only inside block functions */
-    AST_RETURN, /* return a */
-    AST_EXPR    /* an expression alone: an error that the checker explains */
+    AST_INPUT,   /* input name[axes] : type */
+    AST_PARAM,   /* param name = a in lo .. hi "help" */
+    AST_FN,      /* fn name(names) : type = a   or   { body } */
+    AST_ASSIGN,  /* name = a */
+    AST_OUTPUT,  /* output name  |  output name = a   (as format) */
+    AST_REPEAT,  /* repeat a { body } */
+    AST_UNTIL,   /* repeat until a is stable, at most b { body } */
+    AST_IF,      /* if a { body } else { other }: only inside block functions */
+    AST_FOR,     /* for name in lo .. hi { body }: only inside block functions */
+    AST_WHILE,   /* while a { body }: only inside block functions */
+    AST_RETURN,  /* return a */
+    AST_INCLUDE, /* include text */
+    AST_EXPR     /* an expression alone: an error that the checker explains */
 } AstStmtKind;
 
 struct AstStmt {

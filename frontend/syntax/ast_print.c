@@ -14,10 +14,10 @@ static const char *const expr_names[] = {
 };
 
 static const char *const stmt_names[] = {
-    [AST_INPUT] = "input",        [AST_PARAM] = "param",   [AST_FN] = "fn",
-    [AST_ASSIGN] = "assign",      [AST_OUTPUT] = "output", [AST_REPEAT] = "repeat",
-    [AST_UNTIL] = "repeat until", [AST_IF] = "if",         [AST_FOR] = "for",
-    [AST_WHILE] = "while",        [AST_RETURN] = "return", [AST_EXPR] = "expression",
+    [AST_INPUT] = "input",     [AST_PARAM] = "param",   [AST_FN] = "fn",           [AST_ASSIGN] = "assign",
+    [AST_OUTPUT] = "output",   [AST_REPEAT] = "repeat", [AST_INCLUDE] = "include", [AST_UNTIL] = "repeat until",
+    [AST_IF] = "if",           [AST_FOR] = "for",       [AST_WHILE] = "while",     [AST_RETURN] = "return",
+    [AST_EXPR] = "expression",
 };
 
 static void indent(Str *out, int depth)

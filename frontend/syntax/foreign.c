@@ -326,7 +326,7 @@ static const struct {
     {"foreach", "write `for i in lo .. hi { ... }`"},
     {"loop do", "write `repeat n { ... }`"},
     {"import from require using", "there is nothing to import: all operators are at hand"},
-    {"include", "a pipeline is one file: copy what it needs of the other, `fn name(x) = ...`"},
+    {"include", "functions of another file: include \"mine.pipe\""},
     {"print write save export disp show display printf", OUTPUT_HELP},
     {"with open", "the run opens the files: `input image[y, x]`"},
     {"class struct", "several values have names: `(mean = a, std = b)`"},

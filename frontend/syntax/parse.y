@@ -107,7 +107,7 @@ DEFINE_APPEND(add_stmt, StmtList, AstStmt)
 %token END 0
 %token <token> NAME NUMBER STRING TRUE FALSE
 %token <token> PLUS MINUS FACTOR POWER COMPARE AND OR XOR NOT ASSIGN
-%token INPUT PARAM OUTPUT FN REPEAT UNTIL IS STABLE AT MOST FOR IN IF ELSE WHILE RETURN WHERE AS
+%token INCLUDE INPUT PARAM OUTPUT FN REPEAT UNTIL IS STABLE AT MOST FOR IN IF ELSE WHILE RETURN WHERE AS
 %token OPEN CLOSE OPEN_SQUARE CLOSE_SQUARE OPEN_BRACE CLOSE_BRACE
 %token COMMA COLON DOT RANGE NEWLINE
 %token COMMENT INVALID
@@ -165,6 +165,8 @@ simple
       { $$ = noted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $3, @3); }
     | OUTPUT NAME ASSIGN expr format
       { $$ = noted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $5, @5); $$->a = $4; }
+    | INCLUDE STRING
+      { $$ = noted(new_stmt(parser, AST_INCLUDE, @$, NULL, @1), $2, @2); }
     | REPEAT expr block
       { $$ = new_stmt(parser, AST_REPEAT, @$, NULL, @1); $$->a = $2; $$->body = $3.first; }
     | REPEAT UNTIL expr IS STABLE COMMA AT MOST expr block
@@ -688,7 +690,8 @@ static void add_to_file(Parser *parser, AstStmt *stmt)
 static StmtList add_to_block(Parser *parser, StmtList list, AstStmt *stmt)
 {
     static const char *const words[] = {
-        [AST_INPUT] = "input", [AST_PARAM] = "param", [AST_FN] = "fn", [AST_OUTPUT] = "output"};
+        [AST_INPUT] = "input", [AST_PARAM] = "param", [AST_FN] = "fn", [AST_OUTPUT] = "output",
+        [AST_INCLUDE] = "include"};
     size_t kind = stmt == NULL ? AST_EXPR : stmt->kind;
     if (stmt == NULL) {
         return list;

@@ -499,6 +499,13 @@ bool fe_check_text(const Source *source, size_t size, Diags *diags)
     return false;
 }
 
+/* The word is a name everywhere else. */
+static bool begins_include(const Filter *f, const Token *token)
+{
+    return token->kind == T_NAME && strcmp(token->text, "include") == 0 && at_start(f) && f->stack[f->depth].block &&
+           next_kind(f) == T_STRING;
+}
+
 void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens)
 {
     Filter *f = arena_new(arena, Filter);
@@ -518,6 +525,9 @@ void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens)
             f->newline = f->newline < 0 ? f->at : f->newline;
         } else if (token.kind != T_COMMENT) {
             settle_newline(f, &token);
+            if (begins_include(f, &token)) {
+                token.kind = f->raw->at[f->at].kind = T_INCLUDE;
+            }
             too_deep = is_opening(token.kind) && f->depth == FE_MAX_NESTING;
             if (too_deep && diags != NULL) {
                 diag_add(diags, DIAG_TOO_DEEP, token_span(source, &token));

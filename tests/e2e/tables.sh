@@ -63,4 +63,40 @@ expect 2 "there is no column 'plate'" "$PIPEC" run cells.pipe plates/P1 --column
 expect 2 'needs all images' "$PIPEC" run cells.pipe plates/P1 --columns '{well}_{field}' --summary well --shard 1/2
 expect 2 "no table of all images" "$PIPEC" run copy.pipe plates/P1/A01_1.tif --columns "{well}_{field}"
 
+# ---- functions of one's own in files of their own -------------------------------------------
+mkdir -p lib/deep
+printf 'include "lib/mine.pipe"\ninput image[y, x]\noutput a = twice(image) + offset + bump(image)\n' >main.pipe
+printf 'include "deep/more.pipe"\ninclude "../lib/deep/more.pipe"\noffset = 2.5\nparam gain = 2 in 1 .. 5\nfn twice(v) = v * gain\nfn other(v) = v\n' >lib/mine.pipe
+printf 'fn bump(v) = gaussian(v, 1)\n' >lib/deep/more.pipe
+printf 'param gain = 2 in 1 .. 5\ninput image[y, x]\noutput a = image * gain + 2.5 + gaussian(image, 1)\n' >alone.pipe
+run main.pipe "$SAMPLES/blobs.tif" -o included --gain 3
+run alone.pipe "$SAMPLES/blobs.tif" -o alone --gain 3
+check "$COMPARE" same included/blobs_a.tif alone/blobs_a.tif
+check test ! -s said.err
+expect 0 '' "$PIPEC" fmt --check main.pipe lib/mine.pipe
+expect 0 '' "$PIPEC" run main.pipe --version
+cp said.out before
+printf 'fn bump(v) = gaussian(v, 2)\n' >lib/deep/more.pipe
+expect 0 '' "$PIPEC" run main.pipe --version
+check sh -c '! cmp -s said.out before' # the hash is that of all files
+printf 'fn bump(v) = gausian(v, 2)\n' >lib/deep/more.pipe
+expect 2 'lib/deep/more.pipe:1:14' "$PIPEC" check main.pipe
+printf 'include "mine.pipe"\n' >lib/deep/more.pipe
+expect 2 'No such file' "$PIPEC" check main.pipe
+printf 'include "../mine.pipe"\n' >lib/deep/more.pipe
+expect 2 'it would include itself' "$PIPEC" check main.pipe
+mkfifo pipe.pipe
+printf 'fn a(v) = v\0' >zero.pipe
+printf 'output a = 3\n' >output.pipe
+i=0
+while [ $i -lt 20 ]; do
+    printf 'include "deep%d.pipe"\n' $((i + 1)) >deep$i.pipe
+    i=$((i + 1))
+done
+printf 'fn deepest(v) = v\n' >deep20.pipe
+for name in /dev/zero /dev/stdin lib pipe.pipe zero.pipe output.pipe deep0.pipe nowhere.pipe '' bad.pipe; do
+    printf 'include "%s"\ninput image[y, x]\noutput a = image * 2\n' "$name" >bad.pipe
+    expect 2 'error[P' "$PIPEC" check bad.pipe
+done
+
 finish
