@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -191,9 +192,18 @@ bool cl_setup_declares(const DeviceInfo *info)
     return is_known_pocl(info);
 }
 
+/* Without optimisation all variables of a group's work-items lie on the stack of a thread: up to 2 MiB.  Where there is
+ * no limit, threads have no more than that. */
+static bool has_stack(void)
+{
+    enum { ENOUGH = 4 << 20 };
+    struct rlimit stack;
+    return getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY && stack.rlim_cur >= ENOUGH;
+}
+
 bool cl_setup_is_quick(const DeviceInfo *info)
 {
-    return is_known_pocl(info);
+    return is_known_pocl(info) && has_stack();
 }
 
 bool cl_setup_knows_kernels(const DeviceInfo *info)

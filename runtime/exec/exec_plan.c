@@ -19,8 +19,9 @@
 enum {
     MOST_COMPILERS = 3, /* threads; more gain nothing */
     QUICK_PIXELS = 1 << 19,
-    PITCH = 16,  /* rows are whole multiples of this many elements */
-    CPU_PX = 16, /* pixels a work-item */
+    QUICK_INPUTS = 3, /* labels and two images */
+    PITCH = 16,       /* rows are whole multiples of this many elements */
+    CPU_PX = 16,      /* pixels a work-item */
     GPU_PX = 4,
     UNKNOWN_UNITS = 132 /* an H200's */
 };
@@ -370,13 +371,15 @@ static bool is_in_loop(const ExecPlan *plan, int s)
 }
 
 /* What primitives of a few small images gain by optimising is lost while they are compiled.  An executable that brings
- * compiled ones has them optimised. */
+ * compiled ones has them optimised.  Tables of many images are, too: without it a group's variables take 0.8 MiB of a
+ * thread's stack for each of them. */
 static bool is_quick(const ExecPlan *plan, const ExecTarget *target, int s)
 {
-    const ExecGrid *g = &plan->grids[plan->program->steps[s].grid];
+    const ProgStep *step = &plan->program->steps[s];
+    const ExecGrid *g = &plan->grids[step->grid];
     const double pixels = (double)g->w * g->h * g->planes * (double)target->images;
     return target->dev != NULL && dev_info(target->dev)->quick && pixels <= QUICK_PIXELS &&
-           plan->program->n_binaries == 0 && !is_in_loop(plan, s);
+           step->n_inputs <= QUICK_INPUTS && plan->program->n_binaries == 0 && !is_in_loop(plan, s);
 }
 
 static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
