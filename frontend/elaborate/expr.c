@@ -527,6 +527,12 @@ static void help_for_member(Elab *el, Diag *d, Val v, const AstExpr *e)
 
 static Val member(Elab *el, const AstExpr *e)
 {
+    const bool module = e->a->kind == AST_NAME && el_find(el->scope, e->a->name) == NULL;
+    if (module && words_constant(e->name) != NULL) { /* np.pi */
+        Diag *d = el_error(el, UNKNOWN_NAME, e->a->span, e->a->name);
+        diag_help(el->diags, d, "write `%s` without the module", e->name);
+        return el_err();
+    }
     Val v = el_expr(el, e->a);
     if (el_is_bad(v)) {
         return v;

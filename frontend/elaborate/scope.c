@@ -3,8 +3,11 @@
  * nothing or that nobody uses.
  */
 #include "elab.h"
-#include "../syntax/words.h"
 
+#include "../syntax/words.h"
+#include "../../base/measures.h"
+
+#include <ctype.h>
 #include <string.h>
 
 Scope *el_push(Elab *el, Scope *parent)
@@ -202,8 +205,11 @@ Val el_unknown(Elab *el, const char *name, Span span)
     vec_push(el->arena, &names, "false");
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
-    if (strlen(name) == 1 && strchr("xyz", name[0]) != NULL) {
-        diag_help(el->diags, d, "the coordinate of a pixel is %s_of(image)", name);
+    if (strlen(name) == 1 && strchr("xyzXYZ", name[0]) != NULL) {
+        diag_help(el->diags, d, "the coordinate of a pixel is %c_of(image)", tolower((unsigned char)name[0]));
+    } else if (measure_find(name, strlen(name)) != NULL && near == NULL) {
+        diag_help(el->diags, d, "a value for each label is property(labels, %s); with [labels] behind it an image",
+                  name);
     } else if (words_border_elsewhere(name) != NULL) {
         diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
     } else if (near != NULL) {

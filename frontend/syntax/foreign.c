@@ -47,6 +47,7 @@ static const struct {
     {"deg degree degrees", "angles are numbers, in degrees: `%s`"},
     {"rad radians", "angles are in degrees: `%s * 180 / pi`"},
     {"percent", "percentiles are numbers of 0 .. 100: `%s`"},
+    {"nm um mm px um2 um3", "at most one blank stands before a unit"},
     {"m cm pm inch inches in_ arcsec arcmin s ms sec seconds", UNITS_HELP},
     {"times rounds iterations", "the number stands alone: `repeat %s { ... }`"},
 };
@@ -105,6 +106,7 @@ static const struct {
     {"XOR Xor", "write `xor`"},
     {"NOT Not", "write `not`"},
     {"equals eq EQ", "write `==`"},
+    {"elif ELIF elseif", "a second choice follows `else`: `a if m else b if n else c`"},
     {"then THEN", "a choice is written `a if condition else b`"},
 };
 
@@ -338,6 +340,19 @@ static const struct {
     {"yield await async", "results are written with `output name = ...`"},
     {"end endif endfor endwhile endfunction fi done", "statements that belong together stand in braces: `{ ... }`"},
 };
+
+const char *foreign_stray(const char *word)
+{
+    static const char *const STRAY[] = {"pass", "end"};
+    for (size_t i = 0; i < sizeof STATEMENTS / sizeof *STATEMENTS; i++) {
+        for (size_t k = 0; k < sizeof STRAY / sizeof *STRAY; k++) {
+            if (lists(STATEMENTS[i].words, word) && lists(STATEMENTS[i].words, STRAY[k])) {
+                return STATEMENTS[i].help;
+            }
+        }
+    }
+    return NULL;
+}
 
 static const char *foreign_help(const Token *word)
 {

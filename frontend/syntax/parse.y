@@ -664,6 +664,17 @@ static AstStmt *lone_expression(Parser *parser, Span span, AstExpr *expr)
         diag_help(parser->diags, d, "to go on with the line above, end that line with `-`");
         return NULL;
     }
+    if (expr->kind == AST_NAME && foreign_stray(expr->name) != NULL) {
+        Diag *d = diag_add(parser->diags, DIAG_UNKNOWN_STATEMENT, span, expr->name);
+        diag_help(parser->diags, d, "%s", foreign_stray(expr->name));
+        return NULL;
+    }
+    if (expr->kind == AST_BINARY && expr->a->kind == AST_NAME && strcmp(expr->op, "==") == 0) {
+        Diag *d = diag_add(parser->diags, DIAG_LONE_EXPRESSION, span, "");
+        diag_help(parser->diags, d, "a name gets its value with `=`: %s = ...", expr->a->name);
+        syntax_note_name(parser, &(Token){.text = expr->a->name});
+        return NULL;
+    }
     if (expr->kind == AST_BINARY && expr->a->kind == AST_NAME &&
         strncmp(parser->source->text + expr->word.begin, "<-", 2) == 0) {
         return arrow(parser, expr);

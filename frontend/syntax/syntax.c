@@ -109,8 +109,30 @@ static bool is_decimal_comma(const SyntaxCase *c)
 static bool lacks_multiplication(const SyntaxCase *c)
 {
     int found = c->found->kind;
-    return (c->before->kind == T_NUMBER || c->before->kind == T_CLOSE) &&
+    return !c->e->block && (c->before->kind == T_NUMBER || c->before->kind == T_CLOSE) &&
            (found == T_NAME || found == T_NUMBER || found == T_OPEN);
+}
+
+/* What is odd about an input or a param, or behind `as`. */
+static bool help_declaration(const SyntaxCase *c, Diag *d)
+{
+    const int first = c->first->kind, found = c->found->kind;
+    if (first == T_INPUT && found == T_COMMA) {
+        syntax_help(c, d, "each input has a line of its own");
+    } else if (first == T_INPUT && found == T_AS) {
+        syntax_help(c, d, "a type follows `:`, as in `input image[y, x] : u16`");
+    } else if (first == T_INPUT && found == T_NUMBER) {
+        syntax_help(c, d, "axes have names, and files tell how long they are: `input image[y, x]`");
+    } else if (first == T_PARAM && c->e->assign) {
+        diag_help(c->p->diags, d, "write `param %s = 2.0 in 0.1 .. 50`", syntax_shown(c, c->first + 1));
+    } else if (first == T_PARAM && found == T_COMMA && earlier(c, T_IN) == NULL) {
+        syntax_help(c, d, "a range has two dots: `in 1 .. 10`");
+    } else if (c->before->kind == T_AS && found == T_STRING) {
+        diag_help(c->p->diags, d, "formats are words without quotes: `as %s`", c->found->text);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* gaussian(image 2) */
@@ -226,6 +248,10 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
                   syntax_shown(c, c->found + 1));
     } else if (has_foreign_comment(c)) {
         syntax_help(c, d, "a comment starts with `#`; `//` divides and rounds down");
+    } else if (c->first->kind == T_FN && c->before->kind == T_NAME && c->found->kind == T_NAME) {
+        diag_help(c->p->diags, d, "a type follows the name: `%s : f32`", syntax_shown(c, c->found));
+    } else if (help_declaration(c, d)) {
+        return;
     } else if (lacks_comma(c)) {
         diag_help(c->p->diags, d, "arguments are separated by commas: `%s, %s`", syntax_shown(c, c->before),
                   syntax_shown(c, c->found));
@@ -235,6 +261,10 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "a name is one word: `%s_%s`", syntax_shown(c, c->before), syntax_shown(c, c->found));
     } else if (help_condition(c, d)) {
         return;
+    } else if (c->found->kind == T_COLON && c->found[1].kind == T_NEWLINE) {
+        syntax_help(c, d, "leave the `:` out");
+    } else if (c->found->kind == T_OPEN_BRACE && c->before->kind == T_NAME) {
+        diag_help(c->p->diags, d, "arguments stand in parentheses: `%s(...)`", syntax_shown(c, c->before));
     } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->e->close) {
         diag_help(c->p->diags, d, "arguments are named with `=`: `%s = ...`", syntax_shown(c, c->before));
     } else if (c->found->kind == T_COLON && (c->before->kind == T_NUMBER || c->e->close_square)) {
@@ -254,7 +284,7 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
         syntax_help(c, d, "a statement gives one value to one name");
     } else if (c->found->kind == T_COMMA && c->e->close) {
-        syntax_help(c, d, "several results have names: `(mean = a, std = b)`; a list is `[a, b]`");
+        syntax_help(c, d, "a list is `[a, b]`; several results have names: `(mean = a, std = b)`");
     }
 }
 
@@ -296,7 +326,8 @@ static bool explain_leading(const SyntaxCase *c)
 static bool explain_block(const SyntaxCase *c)
 {
     int found = c->found->kind;
-    bool filler = found == T_NAME && (syntax_is(c->found, "then") || syntax_is(c->found, "do"));
+    bool filler = found == T_NAME && (syntax_is(c->found, "then") || syntax_is(c->found, "do") ||
+                                      (c->first->kind == T_REPEAT && c->found[1].kind == T_ASSIGN));
     bool wanted = c->e->block && (found == T_NEWLINE || found == T_COLON || filler || c->before->kind == T_ELSE);
     bool colon = c->first->kind == T_FN && c->before->kind == T_COLON && found == T_NEWLINE;
     if (!wanted && !colon) {
@@ -346,15 +377,18 @@ static bool explain_values(const SyntaxCase *c, const Token *in)
     const Token *value = in + 1;
     bool call = syntax_is(value, "range") && value[1].kind == T_OPEN;
     bool name = value->kind == T_NAME && value == c->before;
-    if (!call && !name) {
+    bool list = value->kind == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE;
+    if (!call && !name && !list) {
         return false;
     }
-    Span span = {c->p->source, value->begin, call ? c->before->end : value->end};
+    Span span = {c->p->source, value->begin, c->before->end};
     const char *text = arena_strndup(c->p->arena, c->p->source->text + span.begin, (size_t)(span.end - span.begin));
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, span, arena_printf(c->p->arena, "`%s`", text));
     const char *meant = call ? range_meant(c, value) : NULL;
     if (meant != NULL) {
         diag_help(c->p->diags, d, "write `%s`: both ends are included", meant);
+    } else if (list && c->first->kind != T_PARAM) {
+        syntax_help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
     } else {
         syntax_help(c, d, "a range has two dots, both ends included: `0 .. 2` is 0, 1, 2");
     }
@@ -373,8 +407,6 @@ static bool explain_range(const SyntaxCase *c)
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, syntax_place(c), describe(c, c->found));
     if (c->found->kind == T_COLON) {
         syntax_help(c, d, "a range has two dots: `lo .. hi`, both ends included");
-    } else if (c->before->kind == T_CLOSE_SQUARE) {
-        syntax_help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
     } else if (c->first->kind == T_PARAM) {
         syntax_help(c, d, "a range has two dots: `in 1 .. 10`");
     } else {
@@ -473,6 +505,8 @@ static void help_expression(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a choice is written `a if condition else b`");
     } else if (found == T_COLON) {
         syntax_help(c, d, SLICES);
+    } else if (found == T_ASSIGN && c->before->kind == T_COMPARE) {
+        diag_help(c->p->diags, d, "there is no blank in `%s=`", syntax_shown(c, c->before));
     } else if (found == T_PLUS) {
         syntax_help(c, d, "a number without a sign is positive");
     } else if (found == T_NOT) {
@@ -586,7 +620,7 @@ static void note_names(const SyntaxCase *c)
     if (c->found->kind == T_COLON && c->found->silent && c->found[1].kind == T_NAME) { /* value -> name */
         syntax_note_name(c->p, c->found + 1);
     }
-    if (kind == T_INPUT && c->first[1].kind != T_NAME) {
+    if (kind == T_INPUT && (c->first[1].kind != T_NAME || c->found->kind == T_COMMA)) {
         c->p->file->incomplete = true;
     }
     for (const Token *t = c->first, *last = names_before_assign(c); last != NULL && t <= last; t += 2) {

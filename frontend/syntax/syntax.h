@@ -29,6 +29,8 @@ bool foreign_statement(const SyntaxCase *c);
 bool foreign_number(const SyntaxCase *c);
 bool foreign_word(const SyntaxCase *c);
 bool foreign_comment(const SyntaxCase *c);
+/* What to do about a word that stands alone where other languages have one, as `end` and `pass`; NULL: it is none. */
+const char *foreign_stray(const char *word);
 
 /* Whether a statement begins as what has a body, and has no braces: its body is what is indented below it. */
 bool foreign_header(const Parser *p, int first);

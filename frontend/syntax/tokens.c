@@ -197,6 +197,7 @@ static void open_brace(Filter *f, Token token)
         bracket.list = true;
         bracket.close = T_CLOSE_SQUARE;
         token.kind = T_OPEN_SQUARE;
+        token.silent = true;
         token.text = "[";
     } else {
         if (!f->stack[f->depth].block) {
@@ -405,9 +406,11 @@ static void add_word(Filter *f, Token token)
             diag_help(f->diags, d,
                       at_start(f) && token.kind == T_OUTPUT  ? "an output has a name: `output result = ...`"
                       : at_start(f) && token.kind == T_INPUT ? "an input has a name and axes: `input image[y, x]`"
-                                                             : "use another name, for example `%s_`",
+                      : token.kind == T_RETURN ? "behind `=` stands the value alone; `return` is for blocks"
+                                               : "use another name, for example `%s_`",
                       token.text);
         }
+        token.silent = true;
         token.kind = T_NAME;
     }
     f->raw->at[f->at].kind = token.kind;

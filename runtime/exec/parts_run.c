@@ -13,6 +13,7 @@
  */
 #include "parts_run.h"
 
+#include "../host/status.h"
 #include "exec_carry.h"
 #include "parts_boxes.h"
 
@@ -284,7 +285,9 @@ static bool call_primitive(Segment *seg, int t, int c)
 static bool run_task(Segment *seg, int t)
 {
     const PartsTask *task = &seg->plan->tasks[t];
-    const ProgStep *step = &seg->run->program->steps[task->step];
+    const Program *program = seg->run->program;
+    const ProgStep *step = &program->steps[task->step];
+    status_step("step", task->step + 1, program->n_steps, step->name, !seg->run->exec->warm);
     if (step->kind == STEP_LAUNCH) {
         return run_launch(seg, task);
     }
