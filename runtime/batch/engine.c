@@ -366,7 +366,8 @@ static bool job_open(Engine *e, Job *job, Err *err)
                          .frames = reader_frames(job->reader),
                          .like = reader_info(job->reader, 0),
                          .software = s->software,
-                         .parameters = s->parameters};
+                         .parameters = s->parameters,
+                         .compress = s->options->compress};
     return sink_new(e->program, &source, &job->sink, err);
 }
 

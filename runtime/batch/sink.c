@@ -21,7 +21,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096, PIECE_BYTES = 512 << 10, SPOOLED_BYTES = 2 << 20, LARGE = 2 << 20, HELPERS = 2 };
+enum {
+    PATH_BYTES = 4096,
+    PIECE_BYTES = 512 << 10,
+    PACKED_BYTES = 8 << 20,
+    SPOOLED_BYTES = 2 << 20,
+    LARGE = 2 << 20,
+    HELPERS = 2
+};
 
 typedef struct SinkOutput {
     ImageWriter *writer; /* of the file, or of a frame's file */
@@ -86,6 +93,12 @@ static void frame_path(const Sink *sink, int k, int64_t frame, char *to, size_t 
     snprintf(to, size, "%.*s_%0*lld%s", (int)stem, path, digits, (long long)frame, path + stem);
 }
 
+static bool is_compressed(const Sink *sink, int k)
+{
+    bool small = sink->program->outputs[k].kind != OUT_IMAGE; /* labels and masks are runs of one value */
+    return sink->source.compress == COMPRESS_ALL || (sink->source.compress == COMPRESS_LABELS && small);
+}
+
 static bool create(const Sink *sink, int k, const char *path, const ImageInfo *shape, Elem elem, ImageWriter **out,
                    Err *err)
 {
@@ -98,6 +111,7 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                       .parameters = sink->source.parameters,
                       .channels = like != NULL && looped && shape->c == like->c,
                       .labels = output->kind == OUT_LABELS,
+                      .compress = is_compressed(sink, k),
                       .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};
     return image_create(path, output->format, shape, elem, &meta, out, err);
 }
@@ -291,7 +305,7 @@ static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
     if (c.from == c.to && !have_nan(sink, r, c.from, width)) {
         return image_write(out->writer, c.t, c.c, c.z, r->row, r->rows, r->pixels, r->pitch, err);
     }
-    c.step = piece_rows(c.line, r->rows, PIECE_BYTES);
+    c.step = piece_rows(c.line, r->rows, is_compressed(sink, r->output) ? PACKED_BYTES : PIECE_BYTES);
     return write_converted(sink, &c);
 }
 

@@ -15,6 +15,7 @@ typedef struct SinkSource {
     const Frames *frames;
     const ImageInfo *like;             /* the first input; NULL when there is none */
     const char *software, *parameters; /* see ImageMeta */
+    Compress compress;
 } SinkSource;
 
 /* Everything in `source` is borrowed until the sink is gone. */

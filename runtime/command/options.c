@@ -226,6 +226,18 @@ static bool parse_shard(const char *text, Options *out)
     return parse_count(first, &out->shard) && parse_count(slash + 1, &out->shards) && out->shard <= out->shards;
 }
 
+static bool parse_compress(const char *text, Compress *out)
+{
+    static const char *const WORDS[] = {"labels", "all", "none"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, WORDS[i]) == 0) {
+            *out = (Compress)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err *err)
 {
     char *at = (char *)out + row->at;
@@ -249,6 +261,9 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
                    "--%s takes a length with its unit, 1.3um, or one for each axis, 0.65um,0.65um,2um for x, y and z, not "
                    "'%s'",
                    row->name, text);
+    case OPTION_COMPRESS:
+        return parse_compress(text, (Compress *)at) ||
+               err_set(err, CODE_USAGE, "--%s takes labels, all or none, not '%s'", row->name, text);
     case OPTION_SHARD:
         return parse_shard(text, out) ||
                err_set(err, CODE_USAGE, "--shard takes i/n with i from 1 to n, such as 1/4, not '%s'", text);

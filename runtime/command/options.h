@@ -14,6 +14,9 @@
 
 #include <stddef.h>
 
+/* Which TIFF files are compressed; those of labels go with masks. */
+typedef enum Compress { COMPRESS_LABELS, COMPRESS_ALL, COMPRESS_NONE } Compress;
+
 typedef struct Options {
     char command[300];  /* how messages name the program: "blobs", "pipec run blobs.pipe" */
     const char *output; /* -o: folder or template; NULL: the current folder */
@@ -25,6 +28,7 @@ typedef struct Options {
     const char *columns, *summary;
     double pixel_um[3]; /* x, y, z; 0: as the file says */
     bool stack, time_as_z, resume, dry_run, quiet, check, profile, help, version, describe, json;
+    Compress compress;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;
     double *params;      /* one for each parameter of the program */
@@ -46,6 +50,7 @@ typedef enum OptionKind {
     OPTION_SIZE,     /* uint64_t */
     OPTION_COUNT,    /* int, at least 1 */
     OPTION_LENGTHS,  /* double[3] */
+    OPTION_COMPRESS, /* Compress */
     OPTION_SHARD,    /* shard and shards */
     OPTION_PROFILE,  /* profile and trace */
     OPTION_DESCRIBE, /* describe and json */

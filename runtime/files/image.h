@@ -100,6 +100,7 @@ typedef struct ImageMeta {
     const char *parameters; /* "sigma=2 kappa=3" */
     bool channels;          /* those of `like`, one by one: they keep their names where the format has a place */
     bool labels;            /* display range 0..max; no interpolation */
+    bool compress;          /* TIFF: strips are deflated, but for interleaved colours */
     double max;             /* largest value, for the display range; 0 = unknown */
 } ImageMeta;
 

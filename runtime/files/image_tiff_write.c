@@ -1,16 +1,19 @@
 /*
  * image_tiff_write: TIFF and BigTIFF files out.
  *
- * The pixels are not compressed, so the place of every row is known before the first one comes:
+ * Where the pixels are not compressed, the place of every row is known before the first one comes:
  * header, then plane after plane in ImageJ's order, then all directories.  Rows are therefore
  * written where they belong, whatever the order of planes, and nothing is held in memory.  (libtiff
  * would have to finish one page before the next begins.)  The pixels of a file are one piece,
  * which is what makes tools map it into memory.
  *
+ * Compressed strips stand in the order in which they come (image_tiff_pack.h), before the directories, too.
+ *
  * Samples of RGB pixels come one channel at a time and are merged with what the file holds.
  */
 #include "image_meta.h"
 #include "image_tiff.h"
+#include "image_tiff_pack.h"
 
 #include "../../base/file.h"
 
@@ -50,6 +53,7 @@ typedef struct TiffOut {
     uint16_t colours[3 * COLOURS];
     unsigned char *chunk; /* CHUNK_BYTES, or one row if that is longer */
     size_t chunk_size;
+    TiffPack *pack;      /* NULL: the pixels are not compressed */
     unsigned char *tail; /* the directories in the making */
     size_t tail_n, tail_cap;
 } TiffOut;
@@ -108,7 +112,11 @@ static void put_values(const TiffOut *out, const TagRow *row, uint64_t page, uns
     }
     for (uint64_t i = 0; i < row->count; i++) {
         uint64_t value = row->value;
-        if (row->tag == TAG_STRIP_OFFSETS) {
+        if (out->pack != NULL && row->tag == TAG_STRIP_OFFSETS) {
+            value = tiff_pack_offset(out->pack, page, i);
+        } else if (out->pack != NULL && row->tag == TAG_STRIP_COUNTS) {
+            value = tiff_pack_size(out->pack, page, i);
+        } else if (row->tag == TAG_STRIP_OFFSETS) {
             value = DATA_AT + page * out->plane_bytes + i * strip;
         } else if (row->tag == TAG_STRIP_COUNTS) {
             value = i + 1 < out->strips ? strip : out->plane_bytes - i * strip;
@@ -176,7 +184,7 @@ static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutio
     rows[n++] = (TagRow){TAG_WIDTH, l, 1, NULL, (uint64_t)out->shape.x};
     rows[n++] = (TagRow){TAG_LENGTH, l, 1, NULL, (uint64_t)out->shape.y};
     rows[n++] = (TagRow){TAG_BITS, s, samples, NULL, bits};
-    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, COMPRESSION_NONE};
+    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, out->pack != NULL ? COMPRESSION_DEFLATE : COMPRESSION_NONE};
     rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->chunky ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
     if (page == 0) {
         rows[n++] = (TagRow){TAG_DESCRIPTION, a, strlen(out->description) + 1, out->description, 0};
@@ -301,6 +309,10 @@ bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch
     const ImageInfo *shape = &out->shape;
     int64_t channels = out->chunky ? 1 : shape->c, c = out->chunky ? 0 : at->c;
     int64_t page = (at->t * shape->z + at->z) * channels + c;
+    if (out->pack != NULL) {
+        return tiff_pack_rows(out->pack, (uint64_t)page, (uint64_t)at->row, (uint64_t)at->rows, from, pitch,
+                              out->elem == ELEM_BOOL, err);
+    }
     uint64_t offset = DATA_AT + (uint64_t)page * out->plane_bytes + (uint64_t)at->row * out->row_bytes;
     return out->chunky ? write_sample_rows(out, from, pitch, at->rows, offset, at->c, err)
                        : write_plane_rows(out, from, pitch, at->rows, offset, err);
@@ -371,13 +383,24 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     if (out->chunk == NULL || (meta->software != NULL && out->software == NULL)) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
+    if (meta->compress && !out->chunky) {
+        const TiffPackShape strips = {.path = path,
+                                      .fd = fd,
+                                      .at = DATA_AT,
+                                      .pages = out->pages,
+                                      .rows = (uint64_t)shape->y,
+                                      .row_bytes = out->row_bytes,
+                                      .rows_per_strip = out->rows_per_strip};
+        TRY(tiff_pack_new(&strips, &out->pack, err));
+    }
     return meta_describe(shape, out->chunky, elem, meta, &out->description, err);
 }
 
 bool tiff_finish(void *state, Err *err)
 {
     TiffOut *out = state;
-    uint64_t base = (DATA_AT + out->pages * out->plane_bytes + 7) / 8 * 8;
+    uint64_t end = out->pack != NULL ? tiff_pack_end(out->pack) : DATA_AT + out->pages * out->plane_bytes;
+    uint64_t base = (end + 7) / 8 * 8;
     uint32_t resolutions[4];
     resolution(out->size_x, resolutions);
     resolution(out->size_y, resolutions + 2);
@@ -401,6 +424,7 @@ bool tiff_finish(void *state, Err *err)
 void tiff_discard(void *state)
 {
     TiffOut *out = state;
+    tiff_pack_free(out->pack);
     free(out->description);
     free(out->software);
     free(out->chunk);

@@ -154,12 +154,13 @@ static const ImageInfo SHAPES[] = {
 static void test_tiff(void **state)
 {
     ImageInfo ome = {.style = "ome"};
-    ImageMeta as_ome = {.like = &ome};
+    ImageMeta as_ome = {.like = &ome}, compressed = {.compress = true};
     (void)state;
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int e = 0; e < N_ELEMS; e++) {
             round_trip("tif", &SHAPES[i], ELEMS[e], NULL);
             round_trip("tif", &SHAPES[i], ELEMS[e], &as_ome);
+            round_trip("tif", &SHAPES[i], ELEMS[e], &compressed);
         }
     }
 }

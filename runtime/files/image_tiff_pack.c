@@ -1,0 +1,233 @@
+/* image_tiff_pack: whole strips are deflated where they lie, others once their rows are together. */
+#include "image_tiff_pack.h"
+
+#include "../../base/file.h"
+#include "../host/crew.h"
+#include "image_format.h"
+
+#include <errno.h>
+#include <libdeflate.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LEVEL = 1,      /* labels are runs; more effort makes them a little shorter and takes three times as long */
+    AT_ONCE = 32,   /* strips that are deflated before they are written */
+    HANDS = 8,      /* threads, at most */
+    LARGE = 4 << 20 /* bytes for which several are worth it */
+};
+
+/* The first rows of a strip whose others have not come. */
+typedef struct Partial {
+    uint64_t page;
+    char *rows; /* room for a strip; NULL: this place is free */
+} Partial;
+
+typedef struct Strip {
+    uint64_t number; /* among all of the file */
+    const char *from;
+    size_t bytes;
+    char *own;    /* from, if it is freed afterwards */
+    char *packed; /* room for all that there can be */
+    size_t size;
+} Strip;
+
+struct TiffPack {
+    TiffPackShape shape;
+    uint64_t strips;         /* of a page */
+    uint64_t *offset, *size; /* by strip */
+    uint64_t at;
+    size_t bound;
+    Partial *partial;
+    int n_partial;
+    Strip strip[AT_ONCE];
+    int n;
+    struct libdeflate_compressor *hand[HANDS];
+    Crew *crew;
+    bool alone; /* there is no crew to be had, or nothing to do for it */
+};
+
+static bool no_memory(const TiffPack *pack, Err *err)
+{
+    return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", pack->shape.path);
+}
+
+bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
+{
+    TiffPack *pack = calloc(1, sizeof *pack);
+    *out = pack;
+    if (pack == NULL) {
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", shape->path);
+    }
+    pack->shape = *shape;
+    pack->at = shape->at;
+    pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip;
+    pack->offset = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->offset);
+    pack->size = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->size);
+    for (int i = 0; i < HANDS; i++) {
+        pack->hand[i] = libdeflate_alloc_compressor(LEVEL);
+        TRY(pack->hand[i] != NULL || no_memory(pack, err));
+    }
+    pack->bound = libdeflate_zlib_compress_bound(pack->hand[0], (size_t)(shape->rows_per_strip * shape->row_bytes));
+    return (pack->offset != NULL && pack->size != NULL) || no_memory(pack, err);
+}
+
+void tiff_pack_free(TiffPack *pack)
+{
+    if (pack == NULL) {
+        return;
+    }
+    for (int i = 0; i < HANDS; i++) {
+        libdeflate_free_compressor(pack->hand[i]);
+    }
+    for (int i = 0; i < pack->n_partial; i++) {
+        free(pack->partial[i].rows);
+    }
+    for (int i = 0; i < AT_ONCE; i++) {
+        free(pack->strip[i].packed);
+        free(pack->strip[i].own);
+    }
+    crew_free(pack->crew);
+    free(pack->partial);
+    free(pack->offset);
+    free(pack->size);
+    free(pack);
+}
+
+/* ---- deflating ------------------------------------------------------------------------- */
+
+static void deflate_share(void *context, int hand)
+{
+    TiffPack *pack = context;
+    for (int i = hand; i < pack->n; i += HANDS) {
+        Strip *s = &pack->strip[i];
+        s->size = libdeflate_zlib_compress(pack->hand[hand], s->from, s->bytes, s->packed, pack->bound);
+    }
+}
+
+/* Deflates the strips that are there and writes them. */
+static bool flush(TiffPack *pack, Err *err)
+{
+    bool large = (size_t)pack->n * pack->strip[0].bytes >= LARGE;
+    if (pack->crew == NULL && !pack->alone && large) {
+        pack->crew = crew_new(HANDS - 1);
+        pack->alone = pack->crew == NULL;
+    }
+    crew_run(large ? pack->crew : NULL, deflate_share, pack, HANDS);
+    for (int i = 0; i < pack->n; i++) {
+        Strip *s = &pack->strip[i];
+        if (!image_pwrite(pack->shape.fd, s->packed, s->size, pack->at)) {
+            return file_err_set(err, CODE_OUTPUT, "write", pack->shape.path, errno);
+        }
+        pack->offset[s->number] = pack->at;
+        pack->size[s->number] = s->size;
+        pack->at += s->size;
+        free(s->own);
+        s->own = NULL;
+    }
+    pack->n = 0;
+    return true;
+}
+
+/* The strip is complete; with `own` its rows are freed when it is written. */
+static bool add(TiffPack *pack, uint64_t page, uint64_t strip, const char *from, size_t bytes, char *own, Err *err)
+{
+    Strip *s = &pack->strip[pack->n];
+    s->packed = s->packed != NULL ? s->packed : malloc(pack->bound);
+    if (s->packed == NULL) {
+        free(own);
+        return no_memory(pack, err);
+    }
+    s->number = page * pack->strips + strip;
+    s->from = from;
+    s->bytes = bytes;
+    s->own = own;
+    pack->n++;
+    return pack->n < AT_ONCE || flush(pack, err);
+}
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+/* The rows of the page's strip that are together; NULL: out of memory. */
+static Partial *partial_of(TiffPack *pack, uint64_t page)
+{
+    Partial *free_one = NULL;
+    for (int i = 0; i < pack->n_partial; i++) {
+        Partial *p = &pack->partial[i];
+        if (p->rows != NULL && p->page == page) {
+            return p;
+        }
+        free_one = p->rows == NULL ? p : free_one;
+    }
+    if (free_one == NULL) {
+        Partial *more = realloc(pack->partial, (size_t)(pack->n_partial + 1) * sizeof *more);
+        if (more == NULL) {
+            return NULL;
+        }
+        pack->partial = more;
+        free_one = &more[pack->n_partial++];
+    }
+    *free_one = (Partial){page, malloc((size_t)(pack->shape.rows_per_strip * pack->shape.row_bytes))};
+    return free_one->rows != NULL ? free_one : NULL;
+}
+
+static void copy_rows(const TiffPack *pack, char *to, const char *from, size_t pitch, uint64_t rows, bool masks)
+{
+    size_t row = (size_t)pack->shape.row_bytes;
+    for (uint64_t y = 0; y < rows; y++, to += row, from += pitch) {
+        memcpy(to, from, row);
+        for (size_t x = 0; masks && x < row; x++) {
+            to[x] = to[x] != 0 ? (char)255 : 0;
+        }
+    }
+}
+
+/* Some rows of one strip, from its row `first` on; `full`: so many it has. */
+static bool take(TiffPack *pack, uint64_t page, uint64_t strip, uint64_t first, uint64_t rows, uint64_t full,
+                 const char *from, size_t pitch, bool masks, Err *err)
+{
+    size_t row = (size_t)pack->shape.row_bytes;
+    if (rows == full && pitch == row && !masks) {
+        return add(pack, page, strip, from, (size_t)full * row, NULL, err);
+    }
+    Partial *p = partial_of(pack, page);
+    if (p == NULL) {
+        return no_memory(pack, err);
+    }
+    copy_rows(pack, p->rows + first * row, from, pitch, rows, masks);
+    if (first + rows < full) {
+        return true;
+    }
+    char *own = p->rows;
+    p->rows = NULL;
+    return add(pack, page, strip, own, (size_t)full * row, own, err);
+}
+
+bool tiff_pack_rows(TiffPack *pack, uint64_t page, uint64_t row, uint64_t rows, const char *from, size_t pitch,
+                    bool masks, Err *err)
+{
+    const uint64_t high = pack->shape.rows_per_strip, end = row + rows;
+    while (row < end) {
+        uint64_t strip = row / high, first = row % high, left = pack->shape.rows - strip * high;
+        uint64_t full = left < high ? left : high, n = end - row < full - first ? end - row : full - first;
+        TRY(take(pack, page, strip, first, n, full, from, pitch, masks, err));
+        row += n;
+        from += n * pitch;
+    }
+    return pack->n == 0 || flush(pack, err); /* the caller's rows go */
+}
+
+uint64_t tiff_pack_offset(const TiffPack *pack, uint64_t page, uint64_t strip)
+{
+    return pack->offset[page * pack->strips + strip];
+}
+
+uint64_t tiff_pack_size(const TiffPack *pack, uint64_t page, uint64_t strip)
+{
+    return pack->size[page * pack->strips + strip];
+}
+
+uint64_t tiff_pack_end(const TiffPack *pack)
+{
+    return pack->at;
+}

@@ -1,0 +1,38 @@
+/*
+ * image_tiff_pack: strips of a TIFF file, deflated by several threads and put one behind the other.
+ *
+ * How long a strip becomes is known once it is there, so strips are appended in the order in which their last row comes,
+ * and their places are kept for the directories.  The same rows in the same order give the same bytes.
+ */
+#ifndef RUNTIME_IMAGE_TIFF_PACK_H
+#define RUNTIME_IMAGE_TIFF_PACK_H
+
+#include "../../base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct TiffPack TiffPack;
+
+/* What the strips are of: pages of `rows` rows of `row_bytes` each, cut into strips of rows_per_strip rows.  The file's
+ * descriptor and its name, for messages, are borrowed; strips begin at byte `at`. */
+typedef struct TiffPackShape {
+    const char *path;
+    int fd;
+    uint64_t at, pages, rows, row_bytes, rows_per_strip;
+} TiffPackShape;
+
+bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err);
+void tiff_pack_free(TiffPack *pack); /* NULL is allowed */
+
+/* Rows of a page, those of each page in ascending order; `masks`: bytes 0 and 1 become 0 and 255. */
+bool tiff_pack_rows(TiffPack *pack, uint64_t page, uint64_t row, uint64_t rows, const char *from, size_t pitch,
+                    bool masks, Err *err);
+/* Where a strip is, and how long; once all rows are there. */
+uint64_t tiff_pack_offset(const TiffPack *pack, uint64_t page, uint64_t strip);
+uint64_t tiff_pack_size(const TiffPack *pack, uint64_t page, uint64_t strip);
+/* One byte behind the last strip. */
+uint64_t tiff_pack_end(const TiffPack *pack);
+
+#endif
