@@ -7,7 +7,7 @@ These run on a device too; make_sweeps.py has what is only evaluated: many image
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
-from skimage import color, feature, filters, measure, morphology, restoration, segmentation, transform
+from skimage import color, exposure, feature, filters, measure, morphology, restoration, segmentation, transform
 
 import cases as files
 
@@ -135,6 +135,18 @@ case('match_template_padded', deep, 't = crop(image, 3, 2, 1, width = 4, height 
      'output a = match_template(image, t * 2 - 1, pad_input = true)', feature.match_template(D, D[1:4, 2:4, 3:7], True), 1e-4)
 case('match_template_flat', files.Image('even', 'u8', 5, 6), 'output a = match_template(image, crop(image, width = 2, height = 2))',
      np.zeros((4, 5)), 0)
+
+
+
+def clahe(v, *how):
+    """Each plane by itself, with greys from the smallest to the largest value of all."""
+    grey = np.round((v - v.min()) / (v.max() - v.min()) * 16383).astype(np.uint16)
+    mixed = np.array([exposure._adapthist._clahe(p, *how) for p in grey]).astype(float)
+    return (mixed - mixed.min()) / (mixed.max() - mixed.min())
+
+
+assert np.abs(clahe(F[None], (4, 5), 0.1, 64)[0] - exposure.equalize_adapthist(planar.array, (4, 5), 0.1, 64)).max() < 1e-6
+case('clahe', solid, 'output a = clahe(image, [1, 2, 3], 0.2, 64)', clahe(D, (2, 3), 0.2, 64), 1e-6)
 
 # Ranks and shapes.
 case('median_filter', flat, 'output a = median_filter(image, 1)', ndi.median_filter(F, 3, mode='nearest'), 0)
