@@ -67,10 +67,14 @@ void progress_line(char *to, size_t size, double done, int total, double rate, c
 }
 
 /* The bar, called by the status line. */
-static void bar_text(void *context, char *to, size_t size)
+static void bar_text(void *context, bool compiling, char *to, size_t size)
 {
     Progress *p = context;
     pthread_mutex_lock(&p->lock);
+    if (compiling && p->warm_at > 0) { /* that time tells nothing of what is left */
+        p->warm = p->parts;
+        p->warm_at = now();
+    }
     if (p->total == 1 && !(p->parts > 0)) { /* nothing to count yet */
         pthread_mutex_unlock(&p->lock);
         return;

@@ -23,7 +23,7 @@ static struct Status {
     int builds; /* programs that are being compiled */
     double build_since;
     bool compiled; /* one took longer than it takes to find it in a cache */
-    void (*front)(void *context, char *to, size_t size);
+    StatusFront *front;
     void *context;
     char drawn[LINE];
 } status = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -58,14 +58,14 @@ static void compose(char *to, size_t size, int width)
 {
     char front[TEXT] = "", seconds[40] = "";
     int lane = 0;
-    if (status.front != NULL) {
-        status.front(status.context, front, sizeof front);
-    }
     while (lane < STATUS_LANES - 1 && status.said[lane][0] == '\0') {
         lane++;
     }
     const char *said = status.said[lane];
     const bool compiles = lane == STATUS_DEVICE && status.first && has_compiled();
+    if (status.front != NULL) {
+        status.front(status.context, compiles, front, sizeof front);
+    }
     const long waited = said[0] != '\0' ? (long)(now() - status.since[lane]) : 0;
     const int tail = waited < 1 ? 0 : snprintf(seconds, sizeof seconds, "  %ld s", waited);
     const int n = snprintf(to, size, "%s%s%s%s", front, front[0] != '\0' && said[0] != '\0' ? "  " : "",
@@ -191,7 +191,7 @@ void status_build(bool begins)
     pthread_mutex_unlock(&status.lock);
 }
 
-void status_front(void (*text)(void *context, char *to, size_t size), void *context)
+void status_front(StatusFront *text, void *context)
 {
     pthread_mutex_lock(&status.lock);
     status.front = text;

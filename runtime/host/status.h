@@ -28,8 +28,9 @@ void status_step(const char *what, int k, int n, const char *name, bool first);
 /* A program is built, or taken from the driver's cache. */
 void status_build(bool begins);
 
-/* What stands in front: the bar of a batch.  NULL: nothing any more. */
-void status_front(void (*text)(void *context, char *to, size_t size), void *context);
+/* What stands in front: the bar of a batch, told whether the device waits for what is compiled.  NULL: nothing any more. */
+typedef void StatusFront(void *context, bool compiling, char *to, size_t size);
+void status_front(StatusFront *text, void *context);
 /* A line of its own above the status; on `to` where there is none. */
 void status_print(FILE *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
