@@ -4,10 +4,11 @@
  * Every live map is a stage.  Steps are made in topological order, loops as units; a stage joins
  * the kernel of its producers when the edges between them can be kept in registers (rows.c says
  * which can), otherwise its inputs are stored and read back.  Reductions of what a kernel stores are
- * taken by that kernel, where it can (epilogue.c).  At last the steps are put in the order that needs the
+ * taken by that kernel, where it can (epilogue.c).  What is stored keeps the type of its pixels (keep.c).  At last the steps are put in the order that needs the
  * least memory (order.c).
  */
 #include "epilogue.h"
+#include "keep.h"
 #include "order.h"
 #include "pass.h"
 #include "rows.h"
@@ -143,6 +144,7 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     if (cx->fuse == FUSE_ALL) {
         pass_choose_epilogues(grouping);
     }
+    pass_keep_types(grouping);
     pass_order_steps(grouping);
     return s;
 }

@@ -4,6 +4,7 @@
  */
 #include "base/file.h"
 #include "fixtures.h"
+#include "ir/verify.h"
 #include "reference/eval.h"
 #include "passes/pass.h"
 #include "tests/support/both.h"
@@ -369,6 +370,31 @@ static void folds_share_a_kernel_as_far_as_registers_go(void **state)
     }
 }
 
+static void images_between_kernels_keep_the_type_of_their_pixels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        Elem elem;
+    } CASES[] = {{"input image[z, y, x]\noutput a = f32(max_filter(image, 1)) + 0.5\n", ELEM_FILE},
+                 {"input image[z, y, x] : u8\noutput a = f32(max_filter(image, 1)) + 0.5\n", ELEM_U8},
+                 {"input image[z, y, x]\noutput a = gaussian(image, 1)\n", ELEM_F32}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g = pipeline_must("test.pipe", CASES[i].text);
+        PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+        const IrSchedule *s = pass_run_all(g, &cx);
+        int stored = 0;
+        for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+            if (s->stored[id] && !ir_node(g, id)->dead && ir_node(g, id)->op == IR_MAP && id != g->outputs.at[0].node) {
+                assert_int_equal(ir_node(g, id)->elem, CASES[i].elem);
+                stored++;
+            }
+        }
+        assert_int_equal(stored, 1);
+        ir_verify(g, "keep");
+    }
+}
+
 static void values_in_a_row_share_a_launch(void **state)
 {
     (void)state;
@@ -537,6 +563,7 @@ int main(void)
         TEST(stencils_in_front_of_primitives_are_stages),
         TEST(what_several_readers_share_is_computed_once),
         TEST(folds_share_a_kernel_as_far_as_registers_go),
+        TEST(images_between_kernels_keep_the_type_of_their_pixels),
         TEST(values_in_a_row_share_a_launch),
         TEST(no_choice_of_passes_changes_a_bit),
     };
