@@ -122,6 +122,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     /* Texts that a user has changed may call anything. */
     bool declares = !options->load && cl_setup_declares(&dev->info);
     dev->head = declares ? kernel_text_builtins : NULL;
+    dev->pruner = declares ? pruner_new(dev->head) : NULL;
     /* -w: drivers write to stderr how many warnings there were, and a pipeline may well say x == x. */
     snprintf(dev->options, sizeof dev->options, "-cl-std=CL1.2 -w -DWIDE_ATOMICS=%d%s%s%s%s", dev->info.wide_atomics,
              declares ? " -D_OPENCL_H_" : "", rounds ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
@@ -172,6 +173,7 @@ void dev_close(Device *dev)
         UNLESS_LOST(dev, clReleaseContext(dev->context));
     }
     cl_cache_close(&dev->cache);
+    pruner_free(dev->pruner);
     free(dev->no_cache);
     free(dev->pending);
     free(dev->reported);

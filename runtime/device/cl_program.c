@@ -136,19 +136,48 @@ bool dev_binary(Device *dev, int i, char key[DIGEST_TEXT], void **bytes, size_t 
     return *bytes != NULL;
 }
 
+/* *status: whether it is built; NULL: there is no program. */
+static cl_program build_texts(Device *dev, const char **texts, cl_uint n, const char *options, cl_int *status)
+{
+    cl_program program = clCreateProgramWithSource(dev->context, n, texts, NULL, status);
+    if (*status != CL_SUCCESS) {
+        return NULL;
+    }
+    status_build(true);
+    *status = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
+    status_build(false);
+    return program;
+}
+
+/* NULL: it cannot be built so. */
+static cl_program build_pruned(Device *dev, const char *source, const char *options)
+{
+    (void)pthread_mutex_lock(&dev->lock);
+    char *pruned = dev->pruner ? prune(dev->pruner, source, options) : NULL;
+    (void)pthread_mutex_unlock(&dev->lock);
+    const char *texts[] = {pruned};
+    cl_int status;
+    cl_program program = pruned ? build_texts(dev, texts, 1, options, &status) : NULL;
+    free(pruned);
+    if (program && status != CL_SUCCESS) {
+        (void)clReleaseProgram(program);
+        program = NULL;
+    }
+    return program;
+}
+
+/* What is wrong with a text, and where, is said of all of it. */
 static bool from_source(Device *dev, const char *name, const char *source, const char *options, const char *key,
                         cl_program *out, Err *err)
 {
-    cl_int status;
+    cl_int status = CL_SUCCESS;
     const char *texts[] = {dev->head, "#line 1\n", source};
     cl_uint n = sizeof texts / sizeof *texts, from = dev->head ? 0 : n - 1;
-    cl_program program = clCreateProgramWithSource(dev->context, n - from, texts + from, NULL, &status);
-    if (status != CL_SUCCESS) {
+    cl_program program = build_pruned(dev, source, options);
+    program = program ? program : build_texts(dev, texts + from, n - from, options, &status);
+    if (!program) {
         return cl_fail(dev, status, "clCreateProgramWithSource", err, "for kernel '%s'", name);
     }
-    status_build(true);
-    status = clBuildProgram(program, 1, &dev->id, options, NULL, NULL);
-    status_build(false);
     if (status != CL_SUCCESS) {
         build_failure(dev, program, status, name, source, err);
         (void)clReleaseProgram(program);

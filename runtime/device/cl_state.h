@@ -4,6 +4,7 @@
 
 #include "cl.h"
 #include "cl_cache.h"
+#include "prune.h"
 
 #include <CL/cl.h>
 #include <pthread.h>
@@ -71,6 +72,7 @@ struct Device {
     size_t alignment;
     char options[160];
     const char *head; /* what stands before every text; NULL: nothing */
+    Pruner *pruner;   /* with that head; NULL: texts are compiled as they are */
     ClCache cache;
     char *no_cache; /* why there is none; NULL: nobody need know */
     char dump[PATH_SIZE], load[PATH_SIZE];

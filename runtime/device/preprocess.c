@@ -73,6 +73,9 @@ static size_t number_length(const char *at)
 
 static size_t sign_length(const char *at)
 {
+    if (strchr("()[]{};,?:~", *at)) {
+        return 1;
+    }
     static const char *const LONG[] = {"<<=", ">>=", "...", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=",
                                        "&&",  "||",  "*=",  "/=", "%=", "+=", "-=", "&=", "^=", "|=", "##"};
     for (size_t i = 0; i < sizeof LONG / sizeof *LONG; i++) {
@@ -177,6 +180,17 @@ static Token *joined(Reader *r, const Token *list, Token *rest)
     }
     *end = rest;
     return all;
+}
+
+/* A list that is nobody else's, in front of `rest`. */
+static Token *followed(Token *list, Token *rest)
+{
+    Token **end = &list;
+    while ((*end)->kind != TOKEN_END) {
+        end = &(*end)->next;
+    }
+    *end = rest;
+    return list;
 }
 
 /* ---- macros ---------------------------------------------------------------------------- */
@@ -384,7 +398,7 @@ static bool expand(Reader *r, Token **t)
         last = call->next->next;
         args = read_arguments(r, m, &last);
     }
-    *t = joined(r, mark(r, call, last, m, substitute(r, m, args)), last->next);
+    *t = followed(mark(r, call, last, m, substitute(r, m, args)), last->next);
     return true;
 }
 
@@ -550,17 +564,13 @@ static Token *skip_branch(Reader *r, Token *t)
     return t;
 }
 
-/* Double precision is what there is none of. */
 static void keep_pragma(Reader *r, const Token *line)
 {
-    Str s;
-    str_init(&s, r->arena);
+    str_add(&r->pragma, "#pragma");
     for (const Token *t = line; t->kind != TOKEN_END; t = t->next) {
-        str_addf(&s, "%s%s", t == line ? "" : " ", t->text);
+        str_addf(&r->pragma, " %s", t->text);
     }
-    if (!strstr(s.at ? s.at : "", "cl_khr_fp64")) {
-        str_addf(&r->pragma, "#pragma %s\n", s.at);
-    }
+    str_add(&r->pragma, "\n");
 }
 
 /* At the "#"; the first token of the line after it. */
@@ -639,10 +649,10 @@ Token *preprocess(Arena *arena, TextFault *fault, const char *source, const char
         if (t->first && token_is(t, "#")) {
             t = directive(&r, t);
         } else if (!is_pragma(&r, &t) && !expand(&r, &t)) {
-            Token *kept = *end = copy_token(&r, t);
-            end = &kept->next;
+            *end = t;
+            end = &t->next;
             if (r.pragma.n > 0) {
-                kept->pragma = arena_strdup(arena, r.pragma.at);
+                t->pragma = arena_strdup(arena, r.pragma.at);
                 str_cut(&r.pragma, 0, r.pragma.n);
             }
             t = t->next;

@@ -12,11 +12,16 @@ enum { MOST_NESTED = 200 };
 
 /* ---- declarations ---------------------------------------------------------------------- */
 
-/* Lines of pragmas that stand in front of what comes. */
+/* Lines of pragmas that stand in front of what comes, but for those about double precision. */
 static void add_pragma(Softener *s)
 {
-    if (s->at->pragma) {
-        str_addf(&s->out, "\n%s", s->at->pragma);
+    for (const char *line = s->at->pragma; line && *line;) {
+        const int n = (int)strcspn(line, "\n");
+        const char *doubles = strstr(line, "cl_khr_fp64");
+        if (!doubles || doubles > line + n) {
+            str_addf(&s->out, "\n%.*s\n", n, line);
+        }
+        line += n + 1;
     }
 }
 
