@@ -16,6 +16,12 @@ typedef struct ReaderInput {
     Volume *fixed;   /* the same for all frames; NULL until it is read */
 } ReaderInput;
 
+enum {
+    TOGETHER =
+        4 << 20,     /* bytes of rows of which all samples are read before the next ones: the file has them together */
+    LARGE = 16 << 20 /* bytes of a frame that several threads take apart */
+};
+
 struct Reader {
     const Program *program;
     const BatchItem *item;
@@ -23,6 +29,7 @@ struct Reader {
     Frames frames;
     ReaderInput *inputs;
     ExecInput *like;
+    Crew *crew; /* of whole frames that are large; NULL: none has come */
 };
 
 /* ---- volumes --------------------------------------------------------------------------- */
@@ -102,12 +109,14 @@ static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, 
 {
     const ExecInput *like = &in->frames.volume;
     size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    int64_t at[LOOPS], step = image_info(in->file)->rgb ? 1 : rows;
+    int64_t at[LOOPS], few = (int64_t)(TOGETHER / (line * (size_t)channels_of(in)));
+    int64_t step = !image_info(in->file)->rgb ? rows : few > 0 ? few : 1;
     int64_t first = in->channel >= 0 ? in->channel : 0;
     frames_at(&in->frames, k, at);
     for (int64_t y = 0; y < rows; y += step) {
+        int64_t n = rows - y < step ? rows - y : step;
         for (int64_t c = 0; c < channels_of(in); c++) {
-            TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, row + y, step,
+            TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, row + y, n,
                            to + (size_t)c * apart + (size_t)y * line, line, err));
         }
     }
@@ -163,6 +172,10 @@ bool reader_frame(Reader *reader, int64_t k, Volume **volumes, Err *err)
     for (int i = 0; i < reader->program->n_inputs; i++) {
         const ReaderInput *in = &reader->inputs[i];
         bool fixed = i > 0 && in->frames.n == 1;
+        if (reader->crew == NULL && volume_bytes(in) >= LARGE) {
+            reader->crew = crew_new(0);
+        }
+        image_use_crew(in->file, reader->crew);
         volumes[i] = fixed ? fixed_volume(reader, i, err) : read_frame(in, k, reader->cache->pool, err);
         if (volumes[i] == NULL) {
             return false;
@@ -289,6 +302,7 @@ void reader_close(Reader *reader)
         image_close(reader->inputs[i].file);
         volume_release(reader->inputs[i].fixed);
     }
+    crew_free(reader->crew);
     free(reader->inputs);
     free(reader->like);
     free(reader);

@@ -44,6 +44,13 @@ static void unpack(const uint8_t *row, int bits, size_t step, size_t first, size
     }
 }
 
+static inline void gather_bytes(const uint8_t *row, size_t bytes, size_t step, size_t n, uint8_t *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        memcpy(to + i * bytes, row + i * step * bytes, bytes);
+    }
+}
+
 static void gather(const uint8_t *row, size_t bytes, size_t step, size_t first, size_t n, void *to)
 {
     if (step == 1) {
@@ -51,8 +58,18 @@ static void gather(const uint8_t *row, size_t bytes, size_t step, size_t first, 
         return;
     }
     row += first * bytes;
-    for (size_t i = 0; i < n; i++) {
-        memcpy((char *)to + i * bytes, row + i * step * bytes, bytes);
+    switch (bytes) { /* with a size that the compiler knows, samples go through registers */
+    case 1:
+        gather_bytes(row, 1, step, n, to);
+        break;
+    case 2:
+        gather_bytes(row, 2, step, n, to);
+        break;
+    case 4:
+        gather_bytes(row, 4, step, n, to);
+        break;
+    default:
+        gather_bytes(row, bytes, step, n, to);
     }
 }
 

@@ -24,7 +24,8 @@
 static const uint64_t GROUP_MAX = (uint64_t)32 << 20; /* bytes of bands that are decoded at once, if not of one alone */
 static const uint64_t CACHE_MAX = (uint64_t)256 << 20; /* bytes of bands kept for other samples */
 static const uint64_t SCAN_MIN = (uint64_t)64 << 20;   /* bytes of a strip decoded row by row */
-static const uint64_t CHUNK = (uint64_t)1 << 20;       /* bytes read at once and then unpacked */
+static const uint64_t CHUNK = (uint64_t)8 << 20;       /* bytes read at once and then unpacked */
+enum { MOST_PIECES = 8 };                              /* of one job for a crew */
 enum { SLOWER = 4 };                                   /* decoding takes so many times as long as copying, or longer */
 
 typedef struct TiffFile {
@@ -58,6 +59,8 @@ typedef struct TiffFile {
     uint64_t scanned_sample;
     uint8_t *scratch; /* rows as the file packs them */
     uint64_t scratch_size;
+    uint64_t read_at,
+        read_n; /* what of the file is in scratch, for the other samples of its pixels; 0 bytes: nothing */
 
     TiffDecoder decoder[TIFF_DECODERS];
     Crew *crew; /* NULL: one decoder works alone */
@@ -292,6 +295,7 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
 
 static bool need_scratch(TiffFile *file, uint64_t size, Err *err)
 {
+    file->read_n = 0;
     return tiff_need(&file->scratch, &file->scratch_size, size, err);
 }
 
@@ -506,33 +510,91 @@ static bool read_bytes(TiffFile *file, void *to, uint64_t size, uint64_t at, Err
 }
 
 /* Rows that need no unpacking and lie close go straight to where they are wanted. */
+static bool read_direct(TiffFile *file, const ImageRows *at, uint64_t offset, char *to, Err *err)
+{
+    uint64_t row = tiff_row_bytes(&file->now), bytes = file->now.bits / 8, size = row * (uint64_t)at->rows;
+    TRY(read_bytes(file, to, size, offset, err));
+    if (file->source.swap) {
+        pixels_swap(to, (size_t)(size / bytes), (size_t)bytes);
+    }
+    if (file->form.invert) {
+        pixels_invert(to, (size_t)(size / bytes), file->form.elem, file->form.bits);
+    }
+    return true;
+}
+
+/* Some rows of the file, read into scratch and taken apart by a crew. */
+typedef struct Taking {
+    TiffFile *file;
+    uint64_t offset, rows, row; /* the last: bytes */
+    int sample;
+    char *to;
+    size_t pitch;
+    int pieces;
+    Err err[MOST_PIECES];
+} Taking;
+
+static void load_piece(void *context, int piece)
+{
+    Taking *t = context;
+    uint64_t n = (uint64_t)t->pieces, bytes = t->file->now.bits / 8;
+    uint64_t from = t->rows * (uint64_t)piece / n * t->row, end = t->rows * ((uint64_t)piece + 1) / n * t->row;
+    if (read_bytes(t->file, t->file->scratch + from, end - from, t->offset + from, &t->err[piece]) &&
+        t->file->source.swap) {
+        pixels_swap(t->file->scratch + from, (size_t)((end - from) / bytes), (size_t)bytes);
+    }
+}
+
+static void take_piece(void *context, int piece)
+{
+    const Taking *t = context;
+    uint64_t n = (uint64_t)t->pieces, end = t->rows * ((uint64_t)piece + 1) / n;
+    const uint8_t *from = t->file->scratch + (t->offset - t->file->read_at);
+    for (uint64_t y = t->rows * (uint64_t)piece / n; y < end; y++) {
+        pixels_row(&t->file->form, from + y * t->row, t->sample, (size_t)t->file->now.x, t->to + (size_t)y * t->pitch);
+    }
+}
+
+/* Rows of the file into scratch, unless the last ones hold them. */
+static bool load_rows(Taking *t, Err *err)
+{
+    TiffFile *file = t->file;
+    uint64_t size = t->rows * t->row;
+    if (t->offset >= file->read_at && t->offset + size <= file->read_at + file->read_n) {
+        return true;
+    }
+    TRY(need_scratch(file, size, err));
+    crew_run(file->crew, load_piece, t, t->pieces);
+    for (int i = 0; i < t->pieces; i++) {
+        if (t->err[i].code != CODE_OK) {
+            *err = t->err[i];
+            return false;
+        }
+    }
+    file->read_at = t->offset;
+    file->read_n = size;
+    return true;
+}
+
 static bool read_raw(TiffFile *file, const ImageRows *at, int sample, uint64_t offset, void *to, size_t pitch, Err *err)
 {
-    const TiffLayout *now = &file->now;
-    PixelForm form = file->form;
-    uint64_t row = tiff_row_bytes(now), bytes = now->bits / 8;
-    size_t n = (size_t)(row / bytes);
-    bool direct = pixels_are_plain(&form) && pitch == row;
-    uint64_t chunk = min_u64(row > CHUNK ? 1 : CHUNK / row, (uint64_t)at->rows);
+    uint64_t row = tiff_row_bytes(&file->now), chunk = row > CHUNK ? 1 : CHUNK / row;
     offset += (uint64_t)at->row * row;
-    if (!direct) {
-        TRY(need_scratch(file, chunk * row, err));
+    if (pixels_are_plain(&file->form) && pitch == row) {
+        return read_direct(file, at, offset, to, err);
     }
     for (uint64_t i = 0; i < (uint64_t)at->rows; i += chunk) {
-        uint64_t rows = min_u64(chunk, (uint64_t)at->rows - i);
-        char *out = (char *)to + (size_t)i * pitch;
-        void *from = direct ? (void *)out : file->scratch;
-        TRY(read_bytes(file, from, rows * row, offset + i * row, err));
-        if (file->source.swap) {
-            pixels_swap(from, n * (size_t)rows, (size_t)bytes);
-        }
-        for (uint64_t y = 0; y < rows && !direct; y++) {
-            pixels_row(&form, file->scratch + y * row, now->planar ? 0 : sample, (size_t)now->x,
-                       out + (size_t)y * pitch);
-        }
-        if (direct && form.invert) {
-            pixels_invert(out, n * (size_t)rows, form.elem, form.bits);
-        }
+        Taking t = {.file = file,
+                    .offset = offset + i * row,
+                    .rows = min_u64(chunk, (uint64_t)at->rows - i),
+                    .row = row,
+                    .sample = file->now.planar ? 0 : sample,
+                    .to = (char *)to + (size_t)i * pitch,
+                    .pitch = pitch};
+        t.pieces = crew_pieces(file->crew, (size_t)(t.rows * row));
+        t.pieces = t.pieces < MOST_PIECES ? t.pieces : MOST_PIECES;
+        TRY(load_rows(&t, err));
+        crew_run(file->crew, take_piece, &t, t.pieces);
     }
     return true;
 }
