@@ -70,9 +70,10 @@ static void compose(char *to, size_t size, int width)
     const int tail = waited < 1 ? 0 : snprintf(seconds, sizeof seconds, "  %ld s", waited);
     const int n = snprintf(to, size, "%s%s%s%s", front, front[0] != '\0' && said[0] != '\0' ? "  " : "",
                            compiles ? "compiling for this device, once: " : "", said);
-    const int room = width > 0 && (size_t)width < size ? width - 1 : (int)size - 1, end = room - tail;
-    snprintf(to + (n < end ? n : end), (size_t)tail + 1, "%s", seconds);
-    to[n < end ? n + tail : room] = '\0';
+    const int room = width > 0 && (size_t)width < size ? width - 1 : (int)size - 1, end = room > tail ? room - tail : 0;
+    const int at = n < end ? n : end, shown = tail < room - at ? tail : room - at;
+    memcpy(to + at, seconds, (size_t)shown);
+    to[at + shown] = '\0';
 }
 
 static void draw(void)
