@@ -65,14 +65,17 @@ static Use *use_of(IrGraph *g, const char *name)
 static bool is_taken(IrGraph *g, const char *name)
 {
     const Use *use = use_of(g, name);
-    const IrNode *node = ir_node(g, use->node);
-    return use->node != 0 && !node->dead && strcmp(node->name, name) == 0;
+    const bool is_there = use->node != 0 && (int)use->node < g->nodes.n && !ir_node(g, use->node)->dead;
+    return is_there && strcmp(ir_node(g, use->node)->name, name) == 0;
 }
 
 static void enter_new_nodes(IrGraph *g)
 {
     if (g->names == NULL) {
         g->names = arena_new(g->arena, struct IrNames);
+    }
+    if ((int)g->names->known > g->nodes.n) {
+        g->names->known = (IrId)g->nodes.n; /* nodes were taken back */
     }
     for (IrId id = g->names->known; id < (IrId)g->nodes.n; id++) {
         use_of(g, ir_node(g, id)->name)->node = id;
