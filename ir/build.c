@@ -36,6 +36,7 @@ IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)
 
 IrId ir_add_node(IrGraph *g, IrNode node)
 {
+    assert(node.op > IR_NONE && node.op < IR_OPS && node.kind < IR_KINDS && node.grid < g->grids.n);
     node.name = ir_free_name(g, node.name != NULL && node.name[0] != '\0' ? node.name : "stage");
     vec_push(g->arena, &g->nodes, node);
     return (IrId)(g->nodes.n - 1);
@@ -64,6 +65,7 @@ int ir_new_index(IrGraph *g)
 
 void ir_set_ends(IrGraph *g, int index, IrExpr lo, IrExpr hi)
 {
+    assert(index >= 0 && index < g->next_index);
     while (g->ends.n <= index) {
         vec_push(g->arena, &g->ends, (IrEnds){0});
     }
@@ -168,6 +170,7 @@ static int depth_of(const IrGraph *g, const IrExprNode *n)
 
 IrExpr ir_intern(IrGraph *g, IrExprNode e)
 {
+    assert(e.op > IR_X_NONE && e.op < IR_X_COUNT && (int)e.node < g->nodes.n);
     if (2 * (g->exprs.n + 1) > g->hash_cap) {
         rehash(g);
     }
@@ -312,6 +315,7 @@ static IrExpr make(IrGraph *g, IrExprNode n)
 
 IrExpr ir_const_typed(IrGraph *g, double value, Elem type)
 {
+    assert(type != ELEM_FILE && type < ELEM_COUNT);
     value = ir_convert(value, type);
     return make(g, (IrExprNode){.op = IR_X_CONST, .type = type, .num = value});
 }
@@ -323,11 +327,13 @@ IrExpr ir_const(IrGraph *g, double value)
 
 IrExpr ir_param(IrGraph *g, int param)
 {
+    assert(param >= 0 && param < g->params.n);
     return make(g, (IrExprNode){.op = IR_X_PARAM, .num = param});
 }
 
 IrExpr ir_extent(IrGraph *g, IrId node, int axis)
 {
+    assert(node != 0 && axis >= 0 && axis < IR_AXES);
     const IrNode *n = ir_node(g, node);
     if (n->op != IR_INPUT) {
         IrExpr extent = g->grids.at[n->grid].extent[axis];
@@ -338,6 +344,7 @@ IrExpr ir_extent(IrGraph *g, IrId node, int axis)
 
 IrExpr ir_pixelsize(IrGraph *g, int axis)
 {
+    assert(axis >= 0 && axis < IR_AX_C);
     return make(g, (IrExprNode){.op = IR_X_PIXELSIZE, .num = axis});
 }
 
@@ -348,16 +355,19 @@ IrExpr ir_largest(IrGraph *g, IrId node)
 
 IrExpr ir_index(IrGraph *g, int index)
 {
+    assert(index >= -1 && index < g->next_index); /* -1: a place for what is put in later */
     return make(g, (IrExprNode){.op = IR_X_INDEX, .num = index});
 }
 
 IrExpr ir_coord(IrGraph *g, int axis)
 {
+    assert(axis >= 0 && axis < IR_AXES);
     return make(g, (IrExprNode){.op = IR_X_COORD, .num = axis});
 }
 
 IrExpr ir_value(IrGraph *g, IrId node, int which)
 {
+    assert(node != 0 && which >= 0);
     return make(g, (IrExprNode){.op = IR_X_VALUE, .node = node, .num = which});
 }
 
@@ -392,6 +402,7 @@ static IrExpr outside_of(IrGraph *g, IrId node, IrBorder border, IrExpr outside)
 
 IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, IrBorder border, IrExpr outside)
 {
+    assert(node != 0 && border < IR_BORDERS);
     double zero;
     IrExpr at[3];
     for (int i = 0; i < 3; i++) {
@@ -416,6 +427,7 @@ IrExpr ir_read(IrGraph *g, IrId node)
 
 IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border, IrExpr outside)
 {
+    assert(node != 0 && border < IR_BORDERS);
     return make(g, (IrExprNode){.op = IR_X_READAT,
                                 .node = node,
                                 .a = position[0],
@@ -428,6 +440,7 @@ IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channe
 
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index)
 {
+    assert(vector != 0 && index != 0);
     return make(g, (IrExprNode){.op = IR_X_LOOKUP, .node = vector, .a = ir_cast(g, index, ELEM_U32)});
 }
 
@@ -444,6 +457,7 @@ bool ir_is_const(const IrGraph *g, IrExpr e, double *value)
 
 IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type)
 {
+    assert(e != 0 && type != ELEM_FILE && type < ELEM_COUNT);
     const IrExprNode *n = ir_expr(g, e);
     if (n->type == type) {
         return e;
@@ -461,6 +475,7 @@ IrExpr ir_as_is(IrGraph *g, IrExpr e)
 
 IrExpr ir_saturate(IrGraph *g, IrExpr e, Elem storage)
 {
+    assert(e != 0 && storage < ELEM_COUNT);
     Elem type = storage == ELEM_U32 ? ELEM_U32 : ELEM_I32;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_CONST) {
@@ -569,6 +584,7 @@ static Elem operand_type(const IrGraph *g, IrExprOp op, const IrExpr *operand, i
 
 IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a)
 {
+    assert(ir_expr_op_arity(op) == 1 && a != 0);
     Elem type = operand_type(g, op, &a, 1);
     a = type == ELEM_BOOL ? to_bool(g, a) : ir_cast(g, a, type);
     return make_op(g, op, type, a, 0, 0);
@@ -576,6 +592,7 @@ IrExpr ir_op1(IrGraph *g, IrExprOp op, IrExpr a)
 
 IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
 {
+    assert(ir_expr_op_arity(op) == 2 && a != 0 && b != 0);
     IrExpr compared = ir_whole_compare(g, op, a, b);
     if (compared != 0) {
         return compared;
@@ -589,6 +606,7 @@ IrExpr ir_op2(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b)
 
 IrExpr ir_op3(IrGraph *g, IrExprOp op, IrExpr a, IrExpr b, IrExpr c)
 {
+    assert(ir_expr_op_arity(op) == 3 && a != 0 && b != 0 && c != 0);
     if (op == IR_X_SELECT) {
         const IrExpr branch[2] = {b, c};
         bool masks = ir_expr(g, b)->type == ELEM_BOOL && ir_expr(g, c)->type == ELEM_BOOL;
@@ -627,6 +645,8 @@ static IrExpr last_index(IrGraph *g, IrExpr hi)
 IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr where, IrExpr nth, bool innermost,
                IrExpr body)
 {
+    assert(fold < IR_FOLDS && fold != IR_FOLD_BLEND && index >= 0 && index < g->next_index);
+    assert(lo != 0 && hi != 0 && body != 0);
     if (fold == IR_FOLD_ANY || fold == IR_FOLD_ALL) {
         body = to_bool(g, body);
     } else if (ir_expr(g, body)->type == ELEM_BOOL) {
@@ -648,6 +668,7 @@ IrExpr ir_fold(IrGraph *g, IrFold fold, int index, IrExpr lo, IrExpr hi, IrExpr 
 
 IrExpr ir_blend(IrGraph *g, int index, IrExpr lo, IrExpr hi, IrExpr weight, IrExpr body)
 {
+    assert(index >= 0 && index < g->next_index && lo != 0 && hi != 0 && weight != 0 && body != 0);
     return make(g, (IrExprNode){.op = IR_X_FOLD,
                                 .num = index,
                                 .a = body,
@@ -664,6 +685,7 @@ IrExpr ir_blend_middle(IrGraph *g, const IrExprNode *fold)
 
 IrExpr ir_call(IrGraph *g, int function, const IrExpr *args, int n)
 {
+    assert(function >= 0 && function < g->functions.n);
     IrExpr list = 0;
     for (int i = n - 1; i >= 0; i--) {
         list = make(g, (IrExprNode){.op = IR_X_ARG, .a = args[i], .b = list});

@@ -58,6 +58,7 @@ bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx)
 
 void ir_replace_in(IrGraph *g, IrId id, const IrId *to)
 {
+    assert(id != 0 && to[0] == 0);
     for (int k = 0; k < IR_MAX_IN + IR_MAX_ARG; k++) {
         IrNode *n = ir_node(g, id);
         IrExpr *e = k < IR_MAX_IN ? &n->in[k] : &n->arg[k - IR_MAX_IN];
@@ -90,6 +91,7 @@ void ir_replace_nodes(IrGraph *g, const IrId *to)
 
 void ir_move_to_end(IrGraph *g, IrId id)
 {
+    assert(id != 0 && !ir_node(g, id)->dead);
     IrNode node = *ir_node(g, id);
     vec_push(g->arena, &g->nodes, node);
     ir_node(g, id)->dead = true;
@@ -101,6 +103,7 @@ void ir_move_to_end(IrGraph *g, IrId id)
 IrExpr ir_as_stored(IrGraph *g, IrId map)
 {
     const IrNode *n = ir_node(g, map);
+    assert(n->op == IR_MAP && n->in[0] != 0);
     Elem elem = n->elem == ELEM_FILE ? ELEM_F32 : n->elem; /* whose pixels it stores as they are */
     if (elem == ELEM_U8 || elem == ELEM_U16 || elem == ELEM_I16) {
         const IrExprNode *e = ir_expr(g, n->in[0]);

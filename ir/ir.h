@@ -31,6 +31,7 @@
 #include "../base/span.h"
 #include "../base/str.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -295,10 +296,12 @@ IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source);
 
 static inline IrNode *ir_node(const IrGraph *g, IrId id)
 {
+    assert((int)id < g->nodes.n);
     return &g->nodes.at[id];
 }
 static inline const IrExprNode *ir_expr(const IrGraph *g, IrExpr e)
 {
+    assert((int)e < g->exprs.n);
     return &g->exprs.at[e];
 }
 

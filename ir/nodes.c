@@ -2,6 +2,7 @@
 #include "nodes.h"
 #include "ir.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define N(NAME, text, kind, inputs, arguments, what) [IR_##NAME] = {text, inputs, arguments, what, IR_K_##kind},
@@ -13,6 +14,7 @@ static const IrOpInfo INFO[IR_OPS] = {
 
 const IrOpInfo *ir_op_info(IrOp op)
 {
+    assert(op < IR_OPS);
     return &INFO[op];
 }
 
