@@ -285,8 +285,8 @@ static void image_other_fold(Draw *d, Str *out, int depth)
         "max(sum($[dx = k] for k in -i .. i) / i for i in 1 .. 3)",
         "number(any($ > mean_filter($, i) for i in 1 .. 2))",
         "prod(1 + max(number($ > 2 * i), 0.5 * i) / (1 + sobel($ * i)) for i in 1 .. 3)",
-        "sum(exp(-abs($[dx = i] - $) / 9) * $[dx = i] for i in -2 .. 2) / sum(exp(-abs($[dx = i] - $) / 9) for i in -2 "
-        ".. 2)",
+        ("sum(exp(-abs($[dx = i] - $) / 9) * $[dx = i] for i in -2 .. 2) / "
+         "sum(exp(-abs($[dx = i] - $) / 9) for i in -2 .. 2)"),
         "sum(percentile($[dx = i] for i in 0 .. 3, q = 30 * k) for k in 0 .. 2)",
     };
     const DrawName *name = draw_name(d, DRAW_IMAGE), *value = draw_name(d, DRAW_VALUE);
