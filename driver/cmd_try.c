@@ -1,5 +1,5 @@
 /*
- * try: runs a pipeline, and runs it again when its file, an image or a value changes.
+ * try: runs a pipeline, and runs it again when its file, one that it includes, an image or a value changes.
  *
  * Every run is one of `pipec run`: outputs are written beside their names and then take their place, so that a viewer
  * never sees half a file.  The device stays open between runs, with all programs that were compiled for it, so that
@@ -110,6 +110,35 @@ static void print_outcome(const Trial *t, const Program *program)
     }
 }
 
+/* ---- files that are watched ---------------------------------------------------------------- */
+
+/* A file from now on; folders are not watched, since outputs may go there. */
+static void watch(Trial *t, const char *path)
+{
+    Watched w = {.path = arena_strdup(&t->arena, path)};
+    for (int i = 0; i < t->watched.n; i++) {
+        if (strcmp(t->watched.at[i].path, path) == 0) {
+            return;
+        }
+    }
+    if (stat(path, &w.seen) == 0 && S_ISREG(w.seen.st_mode)) {
+        vec_push(&t->arena, &t->watched, w);
+    }
+}
+
+/* Files that the pipeline includes; where it has mistakes, those that have them. */
+static void watch_included(Trial *t, const Compilation *c)
+{
+    for (int i = 0; c->lowered != NULL && i < c->lowered->included.n; i++) {
+        watch(t, c->lowered->included.at[i]->path);
+    }
+    for (const Diag *d = c->diags.first; d != NULL; d = diag_next(d)) {
+        if (diag_span(d).source != NULL && diag_span(d).source->path != NULL) {
+            watch(t, diag_span(d).source->path);
+        }
+    }
+}
+
 /* ---- a run ------------------------------------------------------------------------------ */
 
 /* What was typed goes over what the command line says.  What is no param any more, or never was one, is forgotten. */
@@ -172,20 +201,13 @@ static void run_once(Trial *t)
         options_free(&options);
         compile_free(&t->run.planned);
     }
+    watch_included(t, &c);
     compile_free(&c);
     status_close();
     fflush(stdout);
 }
 
 /* ---- waiting ---------------------------------------------------------------------------- */
-
-static void watch(Trial *t, const char *path)
-{
-    Watched w = {.path = path};
-    if (stat(path, &w.seen) == 0 && S_ISREG(w.seen.st_mode)) {
-        vec_push(&t->arena, &t->watched, w);
-    }
-}
 
 static bool same_file(const struct stat *a, const struct stat *b)
 {

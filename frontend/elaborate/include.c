@@ -4,6 +4,8 @@
  * Paths are relative to the file that names them.  A file that several others include is there once.  What is included
  * keeps its place in its own file, so that messages show it there.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "elab.h"
 
 #include "../../base/file.h"

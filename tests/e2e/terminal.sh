@@ -66,6 +66,11 @@ sed 's/imag > low/image < low/' t.pipe >new.pipe && mv new.pipe t.pipe
 check wait_for 2
 touch t.tif
 check wait_for 3
+echo 'fn bright(v) = v > 50' >part.pipe
+printf 'include "part.pipe"\ninput image[y, x]\noutput spots = label(bright(image))\n' >new.pipe && mv new.pipe t.pipe
+check wait_for 4
+echo 'fn bright(v) = v > 60' >part.pipe
+check wait_for 5
 kill -TERM "$job"
 wait "$job"
 check test "$?" -eq 143
