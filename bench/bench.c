@@ -24,6 +24,7 @@
 #include "frontend/syntax/ast.h"
 #include "frontend/diag/diag.h"
 #include "frontend/elaborate/elaborate.h"
+#include "runtime/device/probe.h"
 #include "runtime/exec/exec.h"
 #include "runtime/host/signals.h"
 #include "runtime/host/stopwatch.h"
@@ -42,11 +43,13 @@ typedef struct Case {
     Elem elem;
     Content content;
     double out_bytes; /* per pixel */
+    double ops;       /* per pixel; 0: bytes take longer */
     double goal_ms;   /* 0: none */
 } Case;
 
 static const Case CASES[] = {
-#define C(name, file, w, h, d, elem, content, out, goal) {name, file, w, h, d, ELEM_##elem, content, out, goal},
+#define C(name, file, w, h, d, elem, content, out, ops, goal) \
+    {name, file, w, h, d, ELEM_##elem, content, out, ops, goal},
 #include "cases.def"
 #undef C
 };
@@ -329,7 +332,18 @@ static bool hand_over(const char *folder, const Case *c, int w, int h, const voi
     return npy_write_results(folder, program, exec, err);
 }
 
-static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double copy, double *median, Err *err)
+/* What the device can do: bytes a second of a copy, operations a second. */
+typedef struct Rates {
+    double copy, ops;
+} Rates;
+
+/* Milliseconds below which no plan can get. */
+static double floor_ms(const Case *c, double pixels, double bytes, const Rates *rates)
+{
+    return 1e3 * fmax(bytes / rates->copy, c->ops * pixels / rates->ops);
+}
+
+static bool run_case(const Case *c, Device *dev, const Wanted *wanted, const Rates *rates, double *median, Err *err)
 {
     Arena arena;
     arena_init(&arena);
@@ -357,8 +371,9 @@ static bool run_case(const Case *c, Device *dev, const Wanted *wanted, double co
     if (ok) {
         double pixels = (double)w * h * c->d;
         double bytes = pixels * ((double)elem_size(c->elem) + c->out_bytes);
-        printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %5d\n", c->name, w, elem_name(c->elem), *median, busy,
-               c->goal_ms, bytes / *median * 1e-6, 100 * bytes / (*median * 1e-3) / copy, launches);
+        printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %8.2f %5d\n", c->name, w, elem_name(c->elem), *median,
+               busy, c->goal_ms, bytes / *median * 1e-6, 100 * bytes / (*median * 1e-3) / rates->copy,
+               *median / floor_ms(c, pixels, bytes, rates), launches);
         fflush(stdout);
         ok = !wanted->hand || hand_over(wanted->hand, c, w, h, plane, program, exec, err);
         ok = ok && (!wanted->verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err)));
@@ -446,7 +461,7 @@ static void wait_for_peers(double median)
     }
 }
 
-static bool measure_case(const Case *c, Device *dev, const Wanted *wanted, double copy)
+static bool measure_case(const Case *c, Device *dev, const Wanted *wanted, const Rates *rates)
 {
     char why[300] = "";
     Err err = {0};
@@ -455,7 +470,7 @@ static bool measure_case(const Case *c, Device *dev, const Wanted *wanted, doubl
     if (!same) {
         printf("%-22s DIFFERS FROM THE EVALUATOR: %s\n", c->name, why);
     }
-    bool ran = run_case(c, dev, wanted, copy, &median, &err);
+    bool ran = run_case(c, dev, wanted, rates, &median, &err);
     if (!ran) {
         printf("%-22s failed: %s\n", c->name, err.text);
     }
@@ -478,7 +493,7 @@ int main(int argc, char **argv)
     signals_install(SIGNALS_AT_ONCE);
     Err err = {0};
     Device *dev = NULL;
-    double copy = 0;
+    Rates rates = {0};
     for (int i = 0; i < 1 + wanted.wall; i++) { /* a copy is timed by the device in any case */
         dev_close(dev);
         options.profile = i == 0;
@@ -486,15 +501,21 @@ int main(int argc, char **argv)
             fprintf(stderr, "bench: %s\n", err.text);
             return err.code;
         }
-        copy = i == 0 ? copy_rate(dev) : copy;
+        Probe probe;
+        if (i == 0 && !probe_device(dev, &probe, &err)) {
+            fprintf(stderr, "bench: %s\n", err.text);
+            return err.code;
+        }
+        rates = i == 0 ? (Rates){copy_rate(dev), probe.giga_ops * 1e9} : rates;
     }
-    printf("device %s, driver %s; copy %.0f GB/s\n", dev_info(dev)->name, dev_info(dev)->driver, copy * 1e-9);
-    printf("%-22s %8s %s %10s %10s %8s %8s %8s %5s\n", "case", "size", "type", "ms", "busy ms", "goal ms", "GB/s",
-           "of copy", "steps");
+    printf("device %s, driver %s; copy %.0f GB/s, %.0f Gop/s\n", dev_info(dev)->name, dev_info(dev)->driver,
+           rates.copy * 1e-9, rates.ops * 1e-9);
+    printf("%-22s %8s %s %10s %10s %8s %8s %8s %8s %5s\n", "case", "size", "type", "ms", "busy ms", "goal ms", "GB/s",
+           "of copy", "of floor", "steps");
     int failed = 0;
     for (int i = 0; i < N_CASES; i++) {
         if (only == NULL || strstr(CASES[i].name, only) != NULL) {
-            failed += !measure_case(&CASES[i], dev, &wanted, copy);
+            failed += !measure_case(&CASES[i], dev, &wanted, &rates);
         }
     }
     dev_close(dev);
