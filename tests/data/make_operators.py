@@ -148,6 +148,18 @@ def clahe(v, *how):
 assert np.abs(clahe(F[None], (4, 5), 0.1, 64)[0] - exposure.equalize_adapthist(planar.array, (4, 5), 0.1, 64)).max() < 1e-6
 case('clahe', solid, 'output a = clahe(image, [1, 2, 3], 0.2, 64)', clahe(D, (2, 3), 0.2, 64), 1e-6)
 
+for name, source, v, how in (('denoise_tv', flat, F, (20, 0.01, 30)), ('denoise_tv_3d', deep, D, (10.5, 1e-4, 4))):
+    case(name, source, f'output a = denoise_tv(image, {how[0]}, {how[1]}, {how[2]})',
+         restoration.denoise_tv_chambolle(v, how[0], eps=how[1], max_num_iter=how[2]))
+bent = feature.structure_tensor_eigenvalues(feature.structure_tensor(F, 1.2, mode='reflect', order='rc'))
+case('structure_tensor_eigenvalue', flat, 'output a = structure_tensor_eigenvalue(image, 1.2, least)', bent[1], 1e-3)
+bent = feature.structure_tensor_eigenvalues(feature.structure_tensor(D, 0.7, mode='nearest', order='rc'))
+case('structure_tensor_eigenvalue_3d', deep, 'output a = structure_tensor_eigenvalue(image, 0.7, middle, nearest)', bent[1], 1e-3)
+case('gabor', flat, 'output a = gabor(image, 0.3, 0.7)', filters.gabor(F, 0.3, 0.7)[0], 1e-4)
+case('gabor_imaginary', flat, 'output a = gabor(image, 0.25, 2, imaginary, mirror)', filters.gabor(F, 0.25, 2, mode='mirror')[1], 1e-4)
+case('gabor_planes', solid, 'output a = gabor(image, 0.4, part = magnitude)',
+     [np.hypot(*filters.gabor(p, 0.4)) for p in D], 1e-4)
+
 # Ranks and shapes.
 case('median_filter', flat, 'output a = median_filter(image, 1)', ndi.median_filter(F, 3, mode='nearest'), 0)
 case('median_filter_disk', flat, 'output a = median_filter(image, disk(2), border = reflect)',
