@@ -659,7 +659,9 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     IrExpr count = ir_op2(k->g, IR_X_ADD, ir_op2(k->g, IR_X_SUB, last, n.b), ir_const(k->g, 1));
     count = rows_max_of(k->g, count, ir_const(k->g, 1)); /* a window may be empty, where a param says how large it is */
     const char *rows = cg_define_int(k, count, cg_of_kernel(k, "ROWS"));
-    IrExpr steps = cg_fold_count(k->g, e);
+    double ahead;
+    const Chords *chords = ir_is_const(k->g, last, &ahead) ? rows_find_chords(r, e) : NULL;
+    IrExpr steps = chords != NULL ? ir_const(k->g, rows_chord_steps(chords)) : cg_fold_count(k->g, e);
     declare_open(r, open, &n, rows, width, unroll_for(k->g, e));
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
     r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
@@ -676,7 +678,11 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     const int around = ir_pass_into(&r->passed);
     prepare(r, n.a);
     r->passed.fold = around;
-    (n.fold == IR_FOLD_BLEND ? emit_blend_row : emit_sum_row)(r, e, open, hi, late, rows);
+    if (chords != NULL) {
+        rows_emit_chords(r, chords, open, (int)ahead);
+    } else {
+        (n.fold == IR_FOLD_BLEND ? emit_blend_row : emit_sum_row)(r, e, open, hi, late, rows);
+    }
     r->fold_index = fold_index;
     r->fold_row = fold_row;
     return cg_unless_empty(k, e, arena_printf(arena, "%s[turn][k]", open));

@@ -154,6 +154,14 @@ void rows_open_carried(Rows *r, Str *out);
 void rows_keep_carried(Rows *r, Str *out);
 void rows_move_carried(Rows *r, Str *out);
 
+/* A window of chords of a disk or the like, of which the extreme is wanted (rows_chords.c); NULL: it is none. */
+typedef struct Chords Chords;
+const Chords *rows_find_chords(Rows *r, IrExpr fold);
+/* Its steps for a pixel, as long as those of a sum. */
+int rows_chord_steps(const Chords *c);
+/* Puts a row into the open sums that it belongs to; `last` is how far it lies ahead. */
+void rows_emit_chords(Rows *r, const Chords *c, const char *open, int last);
+
 /* What the kernel's text begins with; then the whole kernel around what r does on a row, for strips
  * away from the image's edges what `inside` does, if it is not NULL. */
 void rows_begin_text(Rows *r, Str *out);

@@ -180,7 +180,7 @@ static void filters_by_an_index_are_stages(void **state)
         const char *text;
         int kernels;
     } CASES[] = {
-        {"input image[y, x]\noutput a = max(s * s * -laplacian_of_gaussian(image, s) for s in 1 .. 2)\n", 1},
+        {"input image[y, x]\noutput a = max(s * s * -laplacian_of_gaussian(image, s) for s in 1 .. 2)\n", 2},
         {"input image[y, x]\noutput a = std(gaussian(image, s) for s in 1 .. 2)\n", 1},
         {"input image[y, x]\noutput a = min(gaussian(image, i) - gaussian(image, i + k) for i in 1 .. 2, k in 0 .. 1 "
          "where k > 0 or i > 1)\noutput b = prod(1 + min_filter(image, s) / 100 for s in 1 .. 2)\n",
@@ -263,6 +263,29 @@ static void windows_inside_and_at_the_edges_give_the_same(void **state)
     }
 }
 
+/* ---- windows of chords ----------------------------------------------------------------------- */
+
+static void extremes_of_chords_give_the_same(void **state)
+{
+    (void)state;
+    static const char *const CASES[] = {
+        "input image[y, x]\noutput a = tophat(image, disk(4))\noutput b = dilate(image > 40, disk(2))\n",
+        /* Not alike on both sides, rows without pixels, gaps, chords that cross, a border that is a value. */
+        "input image[y, x]\noutput a = max(image[dx = i, dy = j, border = constant(3)] for j in -1 .. 3, i in -2 .. 4 "
+        "where i >= j and j != 1)\n"
+        "output b = min(image[dx = i, dy = j, border = reflect] for j in -1 .. 1, i in -2 .. 2 where i != j)\n"
+        "output c = max(image[dx = i, dy = j] for j in -1 .. 1, i in -2 .. 2 where abs(i - j) < 2)\n",
+        "input image[z, y, x]\noutput a = max(image[dx = i, dz = k] for k in -1 .. 1, i in -2 .. 2 where i * k < 1)\n",
+        "input image[y, x] : u8\noutput a = erode(image, disk(3))\noutput b = all(image[dx = i, dy = j] > 9 for j in -2 .. 1, "
+        "i in 0 .. 3 where i + j < 3)\n",
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        if (turn_has((int)i)) {
+            check_all(CASES[i], i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
+    }
+}
+
 /* ---- folds over one range -------------------------------------------------------------------- */
 
 static void folds_that_share_a_loop_give_the_same(void **state)
@@ -307,6 +330,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cheap_stages_are_computed_on_each_row_that_reads_them, arena_setup,
                                         arena_teardown),
         cmocka_unit_test_setup_teardown(windows_inside_and_at_the_edges_give_the_same, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(extremes_of_chords_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(folds_that_share_a_loop_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_that_met_are_stored_no_more, arena_setup, arena_teardown),
     };
