@@ -67,6 +67,7 @@ static void inputs(const Program *p, const char *name, Str *out)
         str_add(out, "    {");
         field_text(out, "name", par->name);
         field_text(out, "help", par->help);
+        field_text(out, "words", par->words);
         str_add(out, " .value = ");
         number(out, par->value);
         str_add(out, ", .lo = ");

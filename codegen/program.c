@@ -738,7 +738,7 @@ static void add_params(Build *b)
     ProgParam *list = arena_array(b->arena, ProgParam, b->g->params.n + 1);
     for (int i = 0; i < b->g->params.n; i++) {
         const IrParam *p = &b->g->params.at[i];
-        list[i] = (ProgParam){p->name, p->help, p->value, p->lo, p->hi, p->integer};
+        list[i] = (ProgParam){p->name, p->help, p->value, p->lo, p->hi, p->integer, p->words};
     }
     b->program->params = list;
     b->program->n_params = b->g->params.n;

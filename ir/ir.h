@@ -185,6 +185,7 @@ typedef struct IrParam {
     const char *name, *help;
     double value, lo, hi; /* the default and its range, infinite where not given */
     bool integer;
+    const char *words; /* "otsu|li": its values are their numbers, from 0 on; NULL: it is a number */
 } IrParam;
 
 /*

@@ -477,6 +477,10 @@ static void print_param(const IrParam *param, Str *out)
     str_add(out, " .. ");
     number(param->hi, out);
     str_add(out, param->integer ? " integer" : "");
+    if (param->words != NULL) {
+        str_add(out, " words ");
+        quoted(param->words, out);
+    }
     if (param->help != NULL) {
         str_add(out, " ");
         quoted(param->help, out);

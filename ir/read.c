@@ -72,6 +72,20 @@ static Span place(Reader *r)
 
 /* ---- the parts of a graph ------------------------------------------------------------------- */
 
+/* As many words as the param has values. */
+static const char *read_words_of(Reader *r, const IrParam *p)
+{
+    const char *words = read_string(r);
+    int n = 1;
+    for (const char *c = words; read_ok(r) && *c != '\0'; c++) {
+        n += *c == '|';
+    }
+    if (read_ok(r) && (!p->integer || p->lo != 0 || p->hi != n - 1)) {
+        read_fail(r, "%s has other values than words", p->name);
+    }
+    return words;
+}
+
 static void read_param(Reader *r)
 {
     IrParam p = {.name = read_name(r)};
@@ -82,6 +96,7 @@ static void read_param(Reader *r)
     read_expect(r, "..");
     p.hi = read_number(r);
     p.integer = read_accept(r, "integer");
+    p.words = read_accept(r, "words") ? read_words_of(r, &p) : NULL;
     read_skip_blanks(r);
     p.help = *r->p == '"' ? read_string(r) : NULL;
     read_end_line(r);

@@ -80,6 +80,7 @@ typedef struct ProgParam {
     const char *name, *help;
     double value, lo, hi;
     bool integer;
+    const char *words; /* "otsu|li": what its values 0, 1 ... stand for; NULL: they are numbers */
 } ProgParam;
 
 /* OUT_SERIES: an image along one axis that is written as a table. */

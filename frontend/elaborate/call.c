@@ -241,7 +241,8 @@ static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Sp
         return true;
     }
     Diag *d = el_error(el, UNKNOWN_CHOICE, at, v.text, p->name, call->op->name);
-    diag_help(el->diags, d, "it is one of %s", p->choices);
+    diag_help(el->diags, d, "it is one of %s%s", p->choices,
+              v.words != NULL ? "; a param chooses between two calls: a if method == mean else b" : "");
     return false;
 }
 

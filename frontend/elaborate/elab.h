@@ -42,6 +42,7 @@ struct Val {
     IrId node;
     const char *unit; /* of a number: "um", "um2", "um3"; NULL for pixels */
     const char *text;
+    const char *words; /* of a param that is a word: "otsu|li", and `expr` its number; NULL of all others */
     IrBorder border;
     ValItem *items;
     int n;
@@ -350,6 +351,15 @@ IrExpr el_where_present(Elab *el, Val labels, IrExpr value, Span span);
  * are those that they belong to, 0 when there are no vectors, and `node` of the images.  False after a complaint:
  * images and vectors, or vectors of several labels. */
 bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span);
+
+/* ---- params that are words (word_param.c) -------------------------------------- */
+
+/* Fills in the value, the range and the words of a param; false after a complaint. */
+bool el_word_param(Elab *el, const AstStmt *s, IrParam *p);
+/* An operand of a comparison: beside such a param a bare name is a word. */
+Val el_word_of(Elab *el, const AstExpr *e, Val beside);
+/* Whether the param is that word (IR_X_EQ), or is not (IR_X_NE). */
+Val el_compare_param(Elab *el, IrExprOp op, Val param, Val other, Span span);
 
 /* ---- files that are included (include.c) -------------------------------------- */
 

@@ -266,6 +266,22 @@ static void param(Elab *el, const AstStmt *s)
         bind_new(el, s, el_err(), BIND_PARAM);
         return;
     }
+    bool words = s->lo != NULL && s->hi == NULL, truth = s->a->kind == AST_BOOL && s->lo == NULL;
+    if (truth) {
+        p = (IrParam){p.name, p.help, s->a->num, 0, 1, true, "false|true"};
+    }
+    if (words || truth) {
+        bool known = truth || el_word_param(el, s, &p);
+        vec_push(el->arena, &el->g->params, p);
+        IrExpr number = ir_param(el->g, el->g->params.n - 1);
+        Val v = !known  ? el_err()
+                : truth ? el_host(ir_op2(el->g, IR_X_NE, number, ir_const(el->g, 0)))
+                        : el_word(s->name);
+        v.expr = words && known ? number : v.expr;
+        v.words = words && known ? p.words : NULL;
+        bind_new(el, s, v, BIND_PARAM);
+        return;
+    }
     bool fine = constant_of(el, s->a, &p.value, &unit);
     fine = fine && bound_of(el, s->lo, unit, &p.lo) && bound_of(el, s->hi, unit, &p.hi);
     if (!fine) {

@@ -222,7 +222,9 @@ static void settle_labels(Elab *el, Val *a, Val *b)
 Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span)
 {
     if ((op == IR_X_EQ || op == IR_X_NE) && (is_word(a) || is_word(b))) {
-        return compare_words(el, op, a, b);
+        return a.words != NULL   ? el_compare_param(el, op, a, b, span)
+               : b.words != NULL ? el_compare_param(el, op, b, a, span)
+                                 : compare_words(el, op, a, b);
     }
     IrId labels;
     Val of_labels[2] = {a, b};
@@ -476,10 +478,27 @@ static bool refuse_bit(Elab *el, IrExprOp op, const AstExpr *e, Val a)
     return true;
 }
 
+static bool is_word_param(Elab *el, const AstExpr *e)
+{
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    return b != NULL && b->val.words != NULL;
+}
+
+static bool is_lost_param(Elab *el, const AstExpr *e)
+{
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    return b != NULL && b->kind == BIND_PARAM && el_is_bad(b->val);
+}
+
 static Val binary(Elab *el, const AstExpr *e)
 {
-    Val a = el_expr(el, e->a), b = el_expr(el, e->b);
     IrExprOp op = el_binary_op(e->op);
+    bool compares = op == IR_X_EQ || op == IR_X_NE, turned = compares && is_word_param(el, e->b);
+    if (compares && (is_lost_param(el, e->a) || is_lost_param(el, e->b))) { /* what is beside it may be a word */
+        return el_err();
+    }
+    Val b = turned ? el_expr(el, e->b) : el_err(), a = el_word_of(el, e->a, b);
+    b = turned ? b : el_word_of(el, e->b, compares ? a : el_err());
     if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a)) {
         return el_err();
     }

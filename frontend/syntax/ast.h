@@ -78,7 +78,7 @@ struct AstName { /* a list of names: axes, or typed parameters of a function */
 
 typedef enum AstStmtKind {
     AST_INPUT,   /* input name[axes] : type */
-    AST_PARAM,   /* param name = a in lo .. hi "help" */
+    AST_PARAM,   /* param name = a in lo .. hi "help"; words: lo is their list */
     AST_FN,      /* fn name(names) : type = a   or   { body } */
     AST_ASSIGN,  /* name = a */
     AST_OUTPUT,  /* output name  |  output name = a   (as format) */

@@ -155,6 +155,10 @@ simple
     | PARAM NAME ASSIGN expr IN sum RANGE sum help
       { $$ = noted(new_stmt(parser, AST_PARAM, @$, $2, @2), $9, @9);
         $$->a = $4; $$->lo = $6; $$->hi = $8; }
+    | PARAM NAME ASSIGN expr IN OPEN_SQUARE items CLOSE_SQUARE help
+      { $$ = noted(new_stmt(parser, AST_PARAM, @$, $2, @2), $9, @9);
+        const Span list = {parser->source, @6.begin, @8.end};
+        $$->a = $4; $$->lo = with_args(parser, new_expr(parser, AST_LIST, list, list), $7.first); }
     | FN NAME OPEN parameters CLOSE type ASSIGN expr
       { $$ = typed(new_stmt(parser, AST_FN, @$, $2, @2), $4.first, $6); $$->a = $8; }
     | FN NAME OPEN parameters CLOSE type block

@@ -75,11 +75,11 @@ static void summary(const Program *program, char *to, size_t size)
 static void put_param(FILE *to, const Program *program, int i)
 {
     const ProgParam *p = &program->params[i];
-    char name[160], option[200], range[100], value[DECIMAL_BYTES], right[1000];
+    char name[160], option[200], range[400], value[OPTION_VALUE], right[2000];
     options_param_name(program, i, name, sizeof name);
     options_range_text(p, range, sizeof range);
-    decimal_shortest(p->value, value);
-    snprintf(option, sizeof option, "--%s %s", name, p->integer ? "N" : "NUMBER");
+    options_value_text(p, p->value, value);
+    snprintf(option, sizeof option, "--%s %s", name, p->words != NULL ? "WORD" : p->integer ? "N" : "NUMBER");
     const char *help = p->help != NULL ? p->help : "";
     snprintf(right, sizeof right, "%s%s%s%s(default: %s)", help, help[0] != '\0' ? ", " : "", range,
              help[0] != '\0' || range[0] != '\0' ? " " : "", value);
@@ -238,6 +238,9 @@ static void put_json_param(FILE *to, const Program *program, int i)
     put_json_number(to, "min", p->lo);
     put_json_number(to, "max", p->hi);
     fprintf(to, ", \"integer\": %s", p->integer ? "true" : "false");
+    if (p->words != NULL) {
+        put_json_field(to, ", ", "words", p->words);
+    }
     put_json_field(to, ", ", "help", p->help);
     fputs("}", to);
 }

@@ -58,9 +58,35 @@ void options_input_name(const Program *program, int input, char *to, size_t size
     option_name(program->inputs[input].name, "input-", to, size);
 }
 
+/* Word number k of "otsu|li", of *n bytes; NULL: there is none. */
+static const char *word_at(const char *words, double k, size_t *n)
+{
+    for (; k >= 0.5 && words != NULL; k--) {
+        words = strchr(words, '|');
+        words += words != NULL;
+    }
+    *n = words != NULL ? strcspn(words, "|") : 0;
+    return words;
+}
+
+void options_value_text(const ProgParam *param, double value, char to[OPTION_VALUE])
+{
+    size_t n;
+    const char *word = param->words != NULL ? word_at(param->words, value, &n) : NULL;
+    if (word != NULL) {
+        snprintf(to, OPTION_VALUE, "%.*s", (int)n, word);
+    } else {
+        decimal_shortest(value, to);
+    }
+}
+
 void options_range_text(const ProgParam *param, char *to, size_t size)
 {
     char lo[DECIMAL_BYTES], hi[DECIMAL_BYTES];
+    if (param->words != NULL) {
+        snprintf(to, size, "%s", param->words);
+        return;
+    }
     decimal_shortest(param->lo, lo);
     decimal_shortest(param->hi, hi);
     if (isfinite(param->lo) && isfinite(param->hi)) {
@@ -78,7 +104,7 @@ char *options_params_text(const Program *program, const double *params)
 {
     size_t size = 1;
     for (int i = 0; i < program->n_params; i++) {
-        size += strlen(program->params[i].name) + DECIMAL_BYTES + 2;
+        size += strlen(program->params[i].name) + OPTION_VALUE + 2;
     }
     char *text = malloc(size), *at = text;
     if (text == NULL) {
@@ -86,8 +112,8 @@ char *options_params_text(const Program *program, const double *params)
     }
     *at = '\0';
     for (int i = 0; i < program->n_params; i++) {
-        char value[DECIMAL_BYTES];
-        decimal_shortest(params[i], value);
+        char value[OPTION_VALUE];
+        options_value_text(&program->params[i], params[i], value);
         at += snprintf(at, size - (size_t)(at - text), "%s%s=%s", i > 0 ? " " : "", program->params[i].name, value);
     }
     return text;
@@ -280,12 +306,28 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
     return false;
 }
 
+static bool set_word(const ProgParam *p, const char *name, const char *text, double *value, Err *err)
+{
+    const char *word;
+    size_t n;
+    for (double k = 0; (word = word_at(p->words, k, &n)) != NULL; k++) {
+        if (strlen(text) == n && memcmp(text, word, n) == 0) {
+            *value = k;
+            return true;
+        }
+    }
+    return err_set(err, CODE_USAGE, "--%s is one of %s, not '%s'", name, p->words, text);
+}
+
 static bool set_param(const Program *program, int param, const char *text, double *params, Err *err)
 {
     const ProgParam *p = &program->params[param];
     char name[128], range[2 * DECIMAL_BYTES + 16], *end;
     options_param_name(program, param, name, sizeof name);
     options_range_text(p, range, sizeof range);
+    if (p->words != NULL) {
+        return set_word(p, name, text, &params[param], err);
+    }
     double value = strtod(text, &end);
     if (end == text || *end != '\0' || isnan(value)) {
         return err_set(err, CODE_USAGE, "--%s takes a number, not '%s'", name, text);

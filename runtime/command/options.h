@@ -72,7 +72,10 @@ bool options_set_param(const Program *program, const char *name, const char *val
 /* The name of the option of a parameter, or of an input: "min-size", "param-memory". */
 void options_param_name(const Program *program, int param, char *to, size_t size);
 void options_input_name(const Program *program, int input, char *to, size_t size);
-/* "0.1 .. 50", "at least 1", "at most 9", or "". */
+/* What a value of a parameter is called: "3.5", "otsu"; `to` has room for OPTION_VALUE bytes. */
+enum { OPTION_VALUE = 128 };
+void options_value_text(const ProgParam *param, double value, char to[OPTION_VALUE]);
+/* "0.1 .. 50", "otsu|li", "at least 1", "at most 9", or "". */
 void options_range_text(const ProgParam *param, char *to, size_t size);
 /* "sigma=3 kappa=2": every parameter with its value; owned by the caller (free); NULL: memory. */
 char *options_params_text(const Program *program, const double *params);

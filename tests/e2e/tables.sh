@@ -99,4 +99,23 @@ for name in /dev/zero /dev/stdin lib pipe.pipe zero.pipe output.pipe deep0.pipe 
     expect 2 'error[P' "$PIPEC" check bad.pipe
 done
 
+# ---- params that are words ------------------------------------------------------------------
+printf 'input image[y, x]\nparam method = otsu in [otsu, li] "which threshold"\nparam twice = false\noutput t = (otsu(image) if method == otsu else li(image)) * (2 if twice else 1)\n' >words.pipe
+printf 'input image[y, x]\noutput a = otsu(image)\noutput b = li(image)\noutput c = 2 * li(image)\n' >plain.pipe
+run plain.pipe "$SAMPLES/blobs.tif" -o words
+value() { tail -n 1 "$1" | cut -d, -f"$2"; }
+a=$(value words/values.csv 2) b=$(value words/values.csv 3) c=$(value words/values.csv 4)
+run words.pipe "$SAMPLES/blobs.tif" -o words
+check test "$(value words/values.csv 2)" = "$a"
+run words.pipe "$SAMPLES/blobs.tif" -o words --method li
+check test "$(value words/values.csv 2)" = "$b"
+run words.pipe "$SAMPLES/blobs.tif" -o words --method li --twice true
+check test "$(value words/values.csv 2)" = "$c"
+expect 2 "--method is one of otsu|li, not 'yen'" "$PIPEC" run words.pipe "$SAMPLES/blobs.tif" --method yen
+expect 0 '' "$PIPEC" run words.pipe --help
+shows 'which threshold, otsu|li (default: otsu)'
+"$PIPEC" show words.pipe --ir >words.ir # a printed graph has them, too
+run words.ir "$SAMPLES/blobs.tif" -o words --method li
+check test "$(value words/values.csv 2)" = "$b"
+
 finish

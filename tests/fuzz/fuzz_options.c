@@ -10,7 +10,9 @@ enum { WORDS = 64 };
 
 static const ProgInput INPUTS[] = {{.name = "image", .axes = "yx", .elem = ELEM_FILE, .channel = -1},
                                    {.name = "flat", .axes = "yx", .elem = ELEM_FILE, .channel = -1}};
-static const ProgParam PARAMS[] = {{"sigma", "blur radius", 2, 0.1, 50, false}, {"rounds_of_all", "", 3, 1, 10, true}};
+static const ProgParam PARAMS[] = {{"sigma", "blur radius", 2, 0.1, 50, false, NULL},
+                                   {"rounds_of_all", "", 3, 1, 10, true, NULL},
+                                   {"method", "", 1, 0, 2, true, "otsu|li|triangle"}};
 static const ProgOutput OUTPUTS[] = {{.name = "labels", .format = "tif", .kind = OUT_LABELS}};
 static const Program PROGRAM = {.name = "fuzz",
                                 .version = "0",
@@ -18,7 +20,7 @@ static const Program PROGRAM = {.name = "fuzz",
                                 .inputs = INPUTS,
                                 .n_inputs = 2,
                                 .params = PARAMS,
-                                .n_params = 2,
+                                .n_params = 3,
                                 .outputs = OUTPUTS,
                                 .n_outputs = 1};
 

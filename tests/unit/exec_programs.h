@@ -46,7 +46,7 @@ static const ProgGrid GRIDS[] = {{{X_W, X_H, X_ONE, X_ONE}, false},
                                  {{X_ONE, X_ONE, X_ONE, X_ONE}, false},
                                  {{X_W, X_H, X_D, X_C}, true}};
 static const ProgInput IMAGE = {"image", "yx", ELEM_FILE, false, false, 0, -1, 0, -1};
-static const ProgParam GAIN = {"gain", "", 2, 0, 100, false};
+static const ProgParam GAIN = {"gain", "", 2, 0, 100, false, NULL};
 static const ProgDefine IMAGE_TYPE = {.kind = DEF_TYPE, .name = "IMAGE_T", .expr = 0};
 
 static inline Program program_with(const ProgBuffer *buffers, int n_buffers, const ProgKernel *kernels, int n_kernels,

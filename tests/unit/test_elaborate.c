@@ -397,7 +397,7 @@ static const struct {
     {"input image[x, y, x]\noutput a = image", "P0222", 1, "[y, x]"},
     {"input image[c]\noutput a = image", "P0223", 1, "[y, x]"},
     {"input image[y, x] : float\noutput a = image", "P0224", 1, "f32"},
-    {IMAGE "param s = true\noutput a = image * 2", "P0230", 2, "written as numbers"},
+    {IMAGE "param s = true in 0 .. 1\noutput a = image * 2", "P0230", 2, "written as numbers"},
     {IMAGE "param s = 1 um in 0 .. 5\noutput a = gaussian(image, s)", "P0234", 2, "0.5 um .. 10 um"},
     {IMAGE "output a = image[c = 1]", "P0403", 2, "input image[y, x, c]"},
     {IMAGE "fn ap(f, v) = f(v)\noutput a = ap(sobel, image)", "P0203", 3, "fn my_sobel(v)"},

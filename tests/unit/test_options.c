@@ -19,10 +19,10 @@ static const ProgInput INPUTS[] = {
     {.name = "device", .axes = "zyx", .elem = ELEM_U32, .labels = true, .channel = -1},
 };
 static const ProgParam PARAMS[] = {
-    {"sigma", "blur radius in pixels", 2, 0.1, 50, false},
-    {"min_size", NULL, 10, 1, INFINITY, true},
-    {"memory", "of the filter", -1, -INFINITY, 0, false},
-    {"offset", "", 0, -INFINITY, INFINITY, false},
+    {"sigma", "blur radius in pixels", 2, 0.1, 50, false, NULL},
+    {"min_size", NULL, 10, 1, INFINITY, true, NULL},
+    {"memory", "of the filter", -1, -INFINITY, 0, false, NULL},
+    {"offset", "", 0, -INFINITY, INFINITY, false, NULL},
 };
 static const ProgOutput OUTPUTS[] = {
     {.name = "labels", .format = "tif", .kind = OUT_LABELS, .axes = "yx"},
