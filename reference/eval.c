@@ -150,6 +150,7 @@ static void fold_push(IrEval *ev, FoldState *st, const IrExprNode *fold)
 bool ir_eval_count(IrEval *ev, double elements)
 {
     if (!((double)ev->left >= elements)) {
+        ev->left = 0; /* what is smaller ends, too */
         return err_set(ev->err, CODE_INTERRUPTED, "the reference would take too long");
     }
     ev->left -= (uint64_t)elements;
