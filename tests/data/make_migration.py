@@ -432,6 +432,11 @@ row('z_position_projection', '@z_position_projection(volume, planes)', lambda m:
 row('extended_depth_of_focus_sobel_projection', '@extended_depth_of_focus_sobel_projection(volume)', lambda m: m.extended_depth_of_focus_sobel_projection(volume, sigma=0))
 row('extended_depth_of_focus_variance_projection', '@extended_depth_of_focus_variance_projection(volume)',
     lambda m: m.extended_depth_of_focus_variance_projection(volume, 2, 2, 0))
+row('pad', 'pad(image, 1)', lambda m: m.pad(image, size_x=9, size_y=8, center=True))
+row('unpad', '@unpad(image, 4, 3)', lambda m: m.unpad(image, size_x=4, size_y=3))
+row('paste', 'paste(smooth, image, 5, 3)', lambda m: m.module.paste(image, m.push(smooth.copy()), destination_x=5, destination_y=3))
+row('parametric_map', '@parametric_map(labels)',
+    lambda m: present.parametric_map(labels, {'label': np.arange(1, 6), 'area': np.bincount(labels.ravel())[1:]}, property='area'))
 row('set', '@set(image, 3)', lambda m: m.set(m.push(image.copy()), 3))
 row('set_ramp_x', '@set_ramp_x(image)', lambda m: m.set_ramp_x(m.push(image.copy())))
 row('set_ramp_y', '@set_ramp_y(image)', lambda m: m.set_ramp_y(m.push(image.copy())))
