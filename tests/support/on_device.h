@@ -15,11 +15,9 @@ int open_device(void **state);
 int open_narrow_device(void **state); /* one without atomics of 64 bits */
 int close_device(void **state);
 
-/* Shapes of kernels that a test goes through, up to SHAPE_CPU, begin here: with SHAPE_GPU where the driver can be
- * trusted with groups of many work-items.  Of some such kernels PoCL with LLVM 18 and later makes loops without an
- * end, or wrong results, or ends the process, whichever way of arranging work-items it is told to take
- * (cl_setup.c). */
-bool runs_gpu_shapes(const Device *dev);
+/* Shapes of kernels that a test goes through, up to SHAPE_CPU, begin here: with SHAPE_GPU where the driver runs groups
+ * of many work-items right, which a small kernel tells. */
+bool runs_gpu_shapes(Device *dev);
 int first_shape(void); /* of `device` */
 
 /* Ends the test with the error's text when something failed that has to work. */

@@ -1,4 +1,4 @@
-/* The kernels that GPUs get, on whatever device there is: what CPUs never run otherwise. */
+/* The kernels that GPUs get, on whatever device there is that runs them: what CPUs never run otherwise. */
 #include "fixtures.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
@@ -19,7 +19,7 @@ typedef struct Extent {
 static void check(const char *text, Extent e, Elem elem, int kind, int part_rows)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
-    BothCase in = {.n_inputs = 1, .shape = SHAPE_GPU, .part_rows = part_rows};
+    BothCase in = {.n_inputs = 1, .shape = first_shape(), .part_rows = part_rows};
     bool channels = g->grids.at[ir_node(g, 1)->grid].has[IR_AX_C];
     in.inputs[0] = both_image(e.w, e.h, e.d, channels ? 3 : 1, elem, 5, kind);
     for (int i = 0; i < g->params.n; i++) {
