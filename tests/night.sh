@@ -44,7 +44,8 @@ step build-fuzz sh -c "CC=clang cmake -G Ninja -B build-night -S . -DFUZZ=ON -DS
 step tests env PIPEC_TEST_TURN=0/1 ctest --test-dir build --output-on-failure -j "$(nproc)"
 step failing_calls env FULL=1 ctest --test-dir build -R failing_calls --output-on-failure --timeout 36000
 
-# Each device: what pipelines compute.  "#0" is the one that all tests above have used.
+# Each device: the samples' files, and what pipelines compute.  "#0" is the one that all tests above have used.
+step samples-on-devices sh tests/devices.sh build
 devices=$(build/pipec devices | sed -n 's/^#\([0-9]*\) .*/\1/p')
 n=$(echo "$devices" | wc -w)
 for device in $devices; do

@@ -46,6 +46,20 @@ for after in 0.1 0.4 1; do
     interrupted TERM 143 $after 2 "$PIPEC" run "$many" "$image" -o out
 done
 interrupted INT 130 0.1 1 "$PIPEC" devices --probe
+# A kernel that runs for hours is not waited for.
+cat >long.pipe <<'END'
+fn hours(v : i32) : i32 {
+  i = 0
+  while i < 2000000000 {
+    v = (v * 31 + i) % 1000003
+    i = i + 1
+  }
+  return v
+}
+output o = hours(ramp(x = 1000))
+END
+interrupted INT 130 4 1 "$PIPEC" run long.pipe -o out
+interrupted TERM 143 4 1 "$PIPEC" run long.pipe -o out
 # A compiler that takes long, and has begun to write.
 cat >cc <<'END'
 #!/bin/sh

@@ -489,10 +489,10 @@ static void add_cases(Gen *gen, unsigned seed, int n)
     }
 }
 
-/* One pipeline in three has names that kernels are full of, as far as the compiler takes them for names. */
-static void rename_some(Gen *gen)
+/* One pipeline in three has names that kernels are full of, as far as the compiler takes them for names; or each. */
+static void rename_some(Gen *gen, bool each)
 {
-    const bool some = draw_chance(&gen->draw, 33);
+    const bool some = draw_chance(&gen->draw, 33) || each;
     for (int locals = 1; some && locals >= 0; locals--) {
         Arena arena;
         Str text;
@@ -508,7 +508,7 @@ static void rename_some(Gen *gen)
     }
 }
 
-void generate(unsigned seed, Subject *subject, Coverage *coverage)
+void generate(unsigned seed, bool renamed, Subject *subject, Coverage *coverage)
 {
     Gen gen = {.draw = {.grid = -1}, .subject = subject};
     Draw *d = &gen.draw;
@@ -528,7 +528,7 @@ void generate(unsigned seed, Subject *subject, Coverage *coverage)
         add_statement(&gen, NULL, coverage);
     }
     add_outputs(&gen);
-    rename_some(&gen);
+    rename_some(&gen, renamed);
     snprintf(subject->text, SUBJECT_TEXT, "%s", gen.text.at);
     arena_free(&gen.arena);
 }

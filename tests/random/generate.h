@@ -22,8 +22,8 @@ typedef struct Coverage {
     unsigned word[COVERAGE_OPS][OP_MAX_PARAMS][COVERAGE_WORDS];
 } Coverage;
 
-/* Fills `subject`.  While a statement is tried out `subject->text` holds it, so that whoever shares
+/* Fills `subject`; `renamed`: with names of generated code, which otherwise one seed in three has.  While a statement is tried out `subject->text` holds it, so that whoever shares
  * the memory knows what crashed the compiler. */
-void generate(unsigned seed, Subject *subject, Coverage *coverage);
+void generate(unsigned seed, bool renamed, Subject *subject, Coverage *coverage);
 
 #endif

@@ -6,6 +6,7 @@
  *   random_pipelines --seeds 1..100000 --hours 8 --device until the time is over
  *   random_pipelines --seeds 1..40 --device --quick       kernels compiled without optimisation, and fewer: each
  *                                                         seed runs in one way with one case, files in fewer plans
+ *   random_pipelines --seeds 1..40 --device --renamed     each with names of generated code, not one in three
  *   random_pipelines --seeds 1..200 --device --variant "all under a limit"
  *   random_pipelines FILE.pipe...  [--device] [--shrink]  files as shrinking writes them
  *   random_pipelines --seeds 7 --print                    only the pipeline
@@ -35,7 +36,7 @@ enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 200, SHRINK_GRAPH = 1500, SHRINK_RUN =
 
 typedef struct Options {
     unsigned first, last;
-    bool device, quick, print, coverage, shrink;
+    bool device, quick, renamed, print, coverage, shrink;
     double hours;
     time_t begin;
     const char *out, *variant; /* variant: a name of CHECK_VARIANTS; NULL: by the seed */
@@ -133,7 +134,7 @@ static void check_seeds(void *context)
     for (; shared->seed <= shared->last && !time_is_over(); shared->seed++) {
         child_limit(LIMIT_SECONDS);
         shared->verdict = (Verdict){.outcome = CHECK_SAME};
-        generate(shared->seed, &shared->subject, &shared->coverage);
+        generate(shared->seed, options.renamed, &shared->subject, &shared->coverage);
         const Checks checks = checks_of(shared->seed, &shared->subject, dev);
         check_subject(&shared->subject, &checks, &shared->verdict);
         shared->checked++;
@@ -335,7 +336,7 @@ static int print_seeds(void)
         Str text;
         arena_init(&arena);
         str_init(&text, &arena);
-        generate(seed, &shared->subject, &shared->coverage);
+        generate(seed, options.renamed, &shared->subject, &shared->coverage);
         subject_write(&shared->subject, &text);
         printf("# seed %u\n%s\n", seed, text.at);
         arena_free(&arena);
@@ -404,6 +405,8 @@ static bool take_options(int *argc, char **argv)
             options.device = true;
         } else if (strcmp(argv[i], "--quick") == 0) {
             options.quick = true;
+        } else if (strcmp(argv[i], "--renamed") == 0) {
+            options.renamed = true;
         } else if (strcmp(argv[i], "--coverage") == 0) {
             options.coverage = true;
         } else if (strcmp(argv[i], "--shrink") == 0) {
@@ -423,8 +426,8 @@ int main(int argc, char **argv)
 {
     shared = child_shared(sizeof *shared);
     if (shared == NULL || !take_options(&argc, argv)) {
-        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--quick] [--coverage] [--print] "
-                        "[--out DIR] | FILE.pipe... [--device] [--shrink]\n");
+        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--quick] [--renamed] [--coverage] "
+                        "[--print] [--out DIR] | FILE.pipe... [--device] [--shrink]\n");
         return 2;
     }
     int wrong = 0;
