@@ -866,6 +866,7 @@ static const char *library(const Build *b)
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)
 {
+    assert(schedule != NULL && hash != NULL);
     Program *p = arena_new(g->arena, Program);
     Build b = {.g = g, .arena = g->arena, .sched = schedule, .program = p};
     b.cg.g = g;

@@ -8,6 +8,7 @@
 
 #include "../base/hostops.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -155,6 +156,7 @@ IrRule ir_op_rule(IrExprOp op)
 
 int ir_expr_op_arity(IrExprOp op)
 {
+    assert(op < IR_X_COUNT);
     return OPS[op].arity;
 }
 

@@ -14,6 +14,7 @@
 
 #include "../base/id_map.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -324,6 +325,7 @@ static void take_carries(Walk *w)
 
 IrPixels ir_pixels(IrGraph *g, IrExpr e)
 {
+    assert(e != 0);
     Walk w = {.g = g};
     take_carries(&w);
     return of_expr(&w, e).p;

@@ -145,6 +145,7 @@ IrUses *ir_uses_new(const IrGraph *g, Arena *arena)
 
 const IrExpr *ir_uses_of(const IrUses *u, IrId reader, IrId node, int *n)
 {
+    assert((int)reader < u->g->nodes.n && (int)node < u->g->nodes.n);
     const IrReads *all = &u->reads[reader];
     int lo = 0, hi = all->n;
     while (lo < hi) {
@@ -169,6 +170,7 @@ bool ir_uses_has(const IrUses *u, IrId reader, IrId node)
 
 IrReaders ir_uses_readers(IrUses *u, IrId node)
 {
+    assert(node > 0 && (int)node < u->g->nodes.n);
     IrReaders *list = &u->readers[node];
     int kept = 0;
     for (int i = 0; i < list->n; i++) {

@@ -3,8 +3,9 @@
  *
  * A pass is one file with one public function.  passes.def lists them in order; from that list
  * come the command line (--passes, --print-after), the runner and the tests that switch each one
- * off.  The comment in front of a pass ends with an example, which test_passes runs.  No pass changes a bit of any output: the reference evaluator on the graph before and
- * after gives the same pixels.
+ * off.  The comment in front of a pass ends with an example, which test_passes runs.  No pass
+ * changes a bit of any output: the reference evaluator on the graph before and after gives the
+ * same pixels.
  */
 #ifndef PASSES_PASS_H
 #define PASSES_PASS_H

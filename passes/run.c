@@ -3,6 +3,7 @@
 
 #include "../ir/verify.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define P(name, what) {#name, what, pass_##name},
@@ -28,6 +29,7 @@ static bool is_wanted(const char *only, const char *name)
 
 const IrSchedule *pass_run_all(IrGraph *g, PassContext *cx)
 {
+    assert(cx->fuse <= FUSE_ALL);
     if (cx->verify) {
         ir_verify(g, "lowering");
     }

@@ -13,6 +13,7 @@
 #include "parts.h"
 #include "parts_run.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +304,7 @@ const ExecPlan *exec_bound(const Exec *exec)
 
 bool exec_wants(const Exec *exec, int input, int64_t c)
 {
+    assert(exec->plan != NULL && input >= 0 && input < exec->program->n_inputs);
     int channel = exec->plan->channel[input];
     return exec->program->inputs[input].buffer >= 0 && (channel < 0 || channel == c);
 }
@@ -314,6 +316,7 @@ static bool apart(uint64_t at, uint64_t bytes, uint64_t other_at, uint64_t other
 
 bool exec_keeps(const Exec *exec, int input)
 {
+    assert(exec->plan != NULL && input >= 0 && input < exec->program->n_inputs);
     const ExecPlan *plan = exec->plan;
     int buffer = exec->program->inputs[input].buffer;
     if (buffer < 0) {
@@ -334,6 +337,7 @@ bool exec_keeps(const Exec *exec, int input)
 bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const void *from, size_t pitch, void *to,
                   Err *err)
 {
+    assert(input >= 0 && input < exec->program->n_inputs && row >= 0 && rows >= 0);
     Elem have = exec->bound[input].elem, want = exec->plan->inputs[input].elem;
     size_t width = (size_t)exec->bound[input].extent[0], bytes = width * elem_size(want), bad;
     for (int64_t y = 0; y < rows; y++) {
@@ -432,6 +436,7 @@ static bool run_primitive(Exec *exec, int s, Err *err)
 
 bool exec_steps(Exec *exec, int from, int to, Err *err)
 {
+    assert(from >= 0 && from <= to && to <= exec->program->n_steps);
     static bool (*const runs[])(Exec *, int, Err *) =
         {[STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
     for (int s = from; s < to; s++) {

@@ -89,6 +89,7 @@ static char *join(const char *defines, const char *const *texts, int n)
 
 bool prim_program(const PrimCall *call, const char *defines, const char *const *texts, DevProgram **program)
 {
+    assert(call->dev != NULL && call->name != NULL && call->err != NULL && defines != NULL);
     int n = 0;
     while (texts[n]) {
         n++;

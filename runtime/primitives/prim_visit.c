@@ -111,6 +111,7 @@ bool visit_program(const PrimCall *call, const char *defines, const char *const 
 
 bool visit_launch(const PrimCall *call, const VisitLaunch *launch)
 {
+    assert(launch->program != NULL && (!launch->reads || call->reader != NULL));
     DevKernel *kernel = NULL;
     TRY(dev_kernel(launch->program, launch->kernel, &kernel, call->err));
     DevArg args[MAX_ARGS];
