@@ -321,6 +321,11 @@ int cmd_build(int argc, char **argv)
         add_variants(&c);
         bool ok = own.device == NULL || add_binaries(&c, own.device, own.shapes, own.n_shapes, &err);
         ok = ok && (own.library ? build_library(&c, to, &err) : build_executable(&c, to, &err));
+        if (ok && own.library) {
+            printf("%s.c and %s.h: the pipeline for C programs\n", to, to);
+        } else if (ok) {
+            printf("%s: an executable; its --help lists the options\n", to);
+        }
         code = ok ? CODE_OK : complain(&err);
     }
     compile_free(&c);

@@ -84,6 +84,7 @@ printf 'input image[y, x]\noutput u8 = image\noutput u16 = u16(image)\noutput f3
 printf 'input image[y, x]\noutput a = flip(image) if image > 100 else 0\n' >kept.pipe
 expect 0 '' "$PIPEC" run types.pipe "$SAMPLES/blobs.tif" -q -o types
 expect 0 '' "$PIPEC" build kept.pipe -o kept
+shows "kept: an executable"
 expect 0 '' ./kept types -q -o kept-device
 expect 0 '' "$PIPEC" run kept.pipe types -q -o kept-reference --device reference
 expect 0 '' "$PIPEC" run kept.pipe kept-device --dry-run -o none
