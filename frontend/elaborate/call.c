@@ -518,7 +518,8 @@ static bool take_arguments(Elab *el, Call *call, const AstExpr *e)
         call->given[i] = true;
         call->at[i] = arg->value->span;
         call->column[i] = p->rest && arg->name != NULL ? arg : NULL;
-        call->arg[i] = argument(el, p, arg->value);
+        /* A column is what has its name, and no word: `circularity = circularity` is the user's own. */
+        call->arg[i] = call->column[i] != NULL ? el_expr(el, arg->value) : argument(el, p, arg->value);
         call->n = i >= call->n ? i + 1 : call->n;
         fine = !el_is_bad(call->arg[i]) && fine;
     }

@@ -270,6 +270,9 @@ static void tables_keep_the_users_spelling(void **state)
     g = graph_of("input image[y, x]\nl = label(image > 3)\nmean = mean(image)\n"
                  "output t = measure(l, image, label, mean)\noutput a = image > mean");
     assert_in(g, "\"label,0:mean\"");
+    g = graph_of("input image[y, x]\nl = label(image > 3)\narea = 2 * property(l, area)\n"
+                 "output t = measure(l, label, area = area)"); /* columns of the user's own */
+    assert_in(g, "\"label,0:intensity_mean=area\"");
 }
 
 static void control_flow_becomes_a_function(void **state)
