@@ -271,8 +271,7 @@ static void take_rows(Long *l, const char *first, const char *last, bool all)
 }
 
 /* The rows that are the middle of one blend each, four a round, so that compilers know of all but four sums that they
- * are not the one: found out while it runs, the sums would be in memory, and take twenty times as long.  Sixteen a round
- * take half as many registers more. */
+ * are not the one: found out while it runs, the sums would be in memory, and take twenty times as long. */
 static void take_middle(Long *l)
 {
     CgContext *cx = &l->cx;
@@ -280,7 +279,6 @@ static void take_middle(Long *l)
     const CgBlend *b = &l->blend;
     cg_line(cx, "const bool in_all = min(%s, %s) >= LONG_ROWS;", cg_bare(arena, cg_minus(arena, b->middle, b->lo)),
             cg_bare(arena, cg_minus(arena, b->hi, b->middle)));
-    cg_line(cx, "LONG_TOGETHER");
     cg_line(cx, "for (int own = 0; %s <= %s && own < LONG_ROWS; own += 4) {", b->lo, b->hi);
     cx->indent++;
     open_each(l, "s", "4");

@@ -60,6 +60,10 @@ void rows_find_extents(Rows *r)
 
 /* ---- differences of columns ---------------------------------------------------------------- */
 
+enum {
+    FEWEST_RISES = 16
+}; /* columns beside the own ones: of fewer, each work-item takes the differences faster itself */
+
 typedef struct RiseWalk {
     Rows *r;
     bool narrow; /* the stage is computed on a work-item's own columns */
@@ -116,7 +120,9 @@ void rows_find_rises(Rows *r)
     }
     for (int i = 0; i < w.around.n; i++) {
         Extent *e = rows_extent(r, w.around.at[i]);
-        e->rises = !e->computed;
+        double beside;
+        bool few = ir_is_const(g, ir_op2(g, IR_X_ADD, e->left, e->right), &beside) && beside < FEWEST_RISES;
+        e->rises = !e->computed && !few;
     }
     for (int i = 0; i < w.plain.n; i++) {
         rows_extent(r, w.plain.at[i])->rises = false;

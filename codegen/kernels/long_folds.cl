@@ -28,7 +28,6 @@
 #define LONG_FILL(i, taps) for (int i = (int)get_local_id(0); i < LONG_COLUMNS(taps); i += LX)
 #define LONG_UNROLL _Pragma("unroll 4")
 #define LONG_TWICE _Pragma("unroll 2")
-#define LONG_TOGETHER _Pragma("nounroll")
 #define LONG_BEGIN ((int)get_group_id(0) * PX * LX)
 #define LONG_FILLED barrier(CLK_LOCAL_MEM_FENCE)
 #define LONG_PART(T, name, r, to, at)                                                              \
@@ -60,7 +59,6 @@
 #define LONG_FILL(i, taps) for (int i = 0; i < LONG_COLUMNS(taps); i++)
 #define LONG_UNROLL
 #define LONG_TWICE
-#define LONG_TOGETHER
 #define LONG_BEGIN x
 #define LONG_FILLED
 #define LONG_OPEN(T, name)

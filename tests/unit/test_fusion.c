@@ -180,6 +180,7 @@ static void filters_by_an_index_are_stages(void **state)
         const char *text;
         int kernels;
     } CASES[] = {
+        /* Sums of 52 rows for each pixel are more than registers hold. */
         {"input image[y, x]\noutput a = max(s * s * -laplacian_of_gaussian(image, s) for s in 1 .. 2)\n", 2},
         {"input image[y, x]\noutput a = std(gaussian(image, s) for s in 1 .. 2)\n", 1},
         {"input image[y, x]\noutput a = min(gaussian(image, i) - gaussian(image, i + k) for i in 1 .. 2, k in 0 .. 1 "
