@@ -93,6 +93,47 @@ samples() {
     done
 }
 
+# shown N: N.said is N.shown.
+shown() {
+    tell='/^\[SubCFG\]/d; s/  */ /g' # PoCL 6 says that while it compiles
+    if grep -qE ' s$|time ms|%|MiB' "$1.shown"; then
+        tell="$tell; s/[0-9][0-9.]*/N/g"
+    fi
+    sed "$tell" "$1.said" | tr -s '\n ' ' ' >"$1.all"
+    sed "$tell" "$1.shown" | awk -v file="$1.all" '
+        BEGIN { getline all <file; sub(/ $/, "", all) }
+        # A line of ...: what is shown before it comes next, or anywhere behind an earlier one.
+        /^ *\.\.\.$/ {
+            at = part == "" ? 1 : index(all, part)
+            missing = missing || at == 0 || (at > 1 && !open)
+            all = substr(all, at + length(part))
+            part = ""
+            open = 1
+            next
+        }
+        { sub(/^ /, ""); sub(/ $/, ""); part = part (part == "" ? "" : " ") $0 }
+        # What is shown at last is the end.
+        END {
+            end = substr(all, length(all) - length(part) + 1)
+            exit missing || (open ? part != "" && end != part : all != part)
+        }'
+}
+
+# sessions PAGE...: what pages show as a session, one command after the other: what is shown is said.  A line of ... stands for
+# any lines; where times or sizes of memory are told, any number is as good as another.  `number` is one more than the commands.
+sessions() {
+    cat "$@" |
+        awk '/^    \$ / { n++; printf "%s\n", substr($0, 7) >(n ".command"); printf "" >(n ".shown"); inside = 1; next }
+            !/^    / { inside = 0 }
+            inside { print substr($0, 5) >(n ".shown") }'
+    number=1
+    while [ -e "$number.command" ]; do
+        PATH="$PWD:$PATH" sh "./$number.command" >"$number.said" 2>&1 </dev/null
+        check shown "$number"
+        number=$((number + 1))
+    done
+}
+
 finish() {
     echo "$checks checks, $failures failed"
     [ "$checks" -gt 0 ] && [ "$failures" -eq 0 ]

@@ -1,0 +1,60 @@
+# cookbook.sh: the recipes of docs/cookbook.md give what the page shows, and what scipy, scikit-image, astropy and photutils give
+# (tests/golden/make_cookbook.py).  Ten recipes run on the device, the others on the evaluator, whose bits are those of devices.
+. "$(dirname "$0")/lib.sh"
+
+# Each recipe begins with its name: # NAME.pipe
+awk '/^# [a-z0-9_]*\.pipe$/ && fenced { file = $2; printf "" >file }
+    { fenced = /^```pipe$/ }
+    /^```$/ { file = "" }
+    file != "" { print >file }' "$ROOT/docs/cookbook.md"
+recipes=$(ls ./*.pipe | wc -l)
+check test "$recipes" -ge 40
+check test "$recipes" -eq "$(grep -c '^### ' "$ROOT/docs/cookbook.md")"
+check grep -q "has $recipes more" "$ROOT/README.md"
+
+# ---- what the page shows --------------------------------------------------------------------
+ln -s "$SAMPLES" samples
+cat >pipec <<END
+#!/bin/sh
+case \${2%.pipe} in
+percentiles | rings | colours | focus | nuclei_3d | tracks | drift | hot_pixels | mesh | largest) exec "$PIPEC" "\$@" ;;
+esac
+exec "$PIPEC" "\$@" --device reference
+END
+chmod +x pipec
+sessions "$ROOT/docs/cookbook.md"
+check test "$number" -gt 60
+
+for picture in split/blobs_picture=split projections/volume_depth=depth overlay/blobs_values=values; do
+    check "$COMPARE" same "${picture%=*}.png" "$ROOT/docs/pictures/cookbook_${picture#*=}.png"
+done
+
+# Those for images that the repository does not have run on others.
+while read -r name image; do
+    expect 0 '' ./pipec run "$name.pipe" "samples/$image" -o "$name" -q
+    check test ! -s said.err
+done <<END
+he nuclei.tif
+brown nuclei.tif
+tissue nuclei.tif
+vessels blobs.tif
+rings blobs.tif
+wound timelapse.tif
+END
+
+# ---- what others compute --------------------------------------------------------------------
+printf 'input v[y, x]\noutput row = mean_project(crop(v, x = 1, y = 1, width = 10, height = 1), y) as csv\n' >row.pipe
+for golden in "$ROOT"/tests/golden/cookbook/*.csv; do
+    name=$(basename "${golden%%-*}")
+    output=${golden#*-}
+    if [ "$output" != "${output%.row.csv}" ]; then
+        expect 0 '' ./pipec run row.pipe "$name"/*_"${output%.row.csv}.fits" -o "$name" -q
+        output=row.csv
+    fi
+    for given in "$name"/*_"$output" "$name/$output"; do
+        [ -e "$given" ] && break
+    done
+    check "$COMPARE" table "$golden" "$given"
+done
+
+finish
