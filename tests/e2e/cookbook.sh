@@ -42,13 +42,29 @@ rings blobs.tif
 wound timelapse.tif
 END
 
+# Those with further inputs get some that are made.
+cat >frames.pipe <<END
+input v[z, y, x]
+output light = v[z = 3] as fits
+output bias = v
+output dark = v + 5
+output flat = 3 * v + x_of(v)
+END
+expect 0 '' ./pipec run frames.pipe samples/volume.tif -o frames -q
+set -- --bias frames/volume_bias.tif --dark frames/volume_dark.tif --flat frames/volume_flat.tif
+expect 0 '' ./pipec run ccd.pipe frames/volume_light.fits "$@" -o ccd -q --ratio 2
+printf 'input v[y, x]\noutput flat = 100 + x_of(v)\noutput dark = 10 + 0 * v\n' >frames.pipe
+expect 0 '' ./pipec run frames.pipe samples/blobs.tif -o frames -q
+set -- --flat frames/blobs_flat.tif --dark frames/blobs_dark.tif
+expect 0 '' ./pipec run illumination.pipe samples/blobs.tif "$@" -o illumination -q
+
 # ---- what others compute --------------------------------------------------------------------
 printf 'input v[y, x]\noutput row = mean_project(crop(v, x = 1, y = 1, width = 10, height = 1), y) as csv\n' >row.pipe
 for golden in "$ROOT"/tests/golden/cookbook/*.csv; do
     name=$(basename "${golden%%-*}")
     output=${golden#*-}
     if [ "$output" != "${output%.row.csv}" ]; then
-        expect 0 '' ./pipec run row.pipe "$name"/*_"${output%.row.csv}.fits" -o "$name" -q
+        expect 0 '' ./pipec run row.pipe "$name"/*_"${output%.row.csv}".[ft]* -o "$name" -q
         output=row.csv
     fi
     for given in "$name"/*_"$output" "$name/$output"; do

@@ -163,6 +163,23 @@ def lines():
     values('rings', 'blobs.tif', rings=dark.sum(), mean_width=len(profile) / dark.sum())
 
 
+def areas():
+    small = measure.block_reduce(NUCLEI, (4, 4, 1), np.mean)
+    saturation = blur(color.rgb2hsv(small / 255)[..., 1], 2)
+    tissue = morphology.remove_small_holes(morphology.opening(bright(saturation), morphology.disk(2)), max_size=99, connectivity=1)
+    values('tissue', 'nuclei.tif', area_um2=4.0 * tissue.sum(), percent=100 * tissue.mean())
+
+    size = []
+    for frame in MOVIE:
+        mean, square = (ndimage.uniform_filter(v, 7, mode='nearest') for v in (frame, frame ** 2))
+        texture = np.sqrt(np.maximum(square - mean ** 2, 0))
+        gap = morphology.opening(texture < filters.threshold_li(texture), morphology.disk(2))
+        size.append(area(measure.label(gap)).max())
+    size = np.array(size)
+    save('wound-values', {'image': ['timelapse.tif'] * len(MOVIE), 'frame': np.arange(len(MOVIE)), 'area': size,
+                          'percent': 100 * size / MOVIE[0].size})
+
+
 # ---- volumes and time -----------------------------------------------------------------------
 
 def volumes():
@@ -254,7 +271,18 @@ def any_image():
     table('bandpass', labels, 'spots', area=area(labels), centroid__0=y, centroid__1=x, max=each(labels, np.max, BLOBS))
 
 
+# ---- recipes whose inputs the test makes ------------------------------------------------------
+
+def made():
+    gain = blur(np.broadcast_to(90.0 + np.arange(BLOBS.shape[1]), BLOBS.shape), 10)
+    save_row('illumination-corrected', np.round((BLOBS - 10) * gain.mean() / gain).clip(0))
+
+    bias, dark, flat = (np.median(v, 0) for v in (VOLUME, VOLUME + 5, 3 * VOLUME + np.arange(VOLUME.shape[2])))
+    gain = flat - bias
+    save_row('ccd-reduced', (VOLUME[3] - bias - 2 * (dark - bias)) / (gain / np.median(gain)))
+
+
 if __name__ == '__main__':
     os.makedirs(os.path.join(HERE, 'cookbook'), exist_ok=True)
-    for make in (cells, channels, lines, volumes, time, sky, any_image):
+    for make in (cells, channels, lines, areas, volumes, time, sky, any_image, made):
         make()
