@@ -154,7 +154,7 @@ static const char *with_pixels(Rows *r, const Chords *c, const char *so_far, int
         vec_push(r->k->arena, &cx->loops, (CgLoop){(int)c->outer.num, c->outer.b, c->outer.c, "j"});
         vec_push(r->k->arena, &cx->loops,
                  (CgLoop){(int)c->inner.num, c->inner.b, c->inner.c, cg_literal(r->k->arena, i)});
-        const char *pixel = cg_bare(r->k->arena, cg_expr(cx, c->inner.a));
+        const char *pixel = cg_whole_operand(cx, c->inner.a, cg_bare(r->k->arena, cg_expr(cx, c->inner.a)));
         cx->memo.n = memo;
         cx->loops.n = loops;
         so_far = so_far == NULL ? pixel : extreme_of(r, c, so_far, pixel);

@@ -156,7 +156,8 @@ static bool label_program(const PrimCall *call, int node_bits, int which, DevPro
 {
     TRY(node_bits == 32 || prim_needs_wide_atomics(call));
     Tiling t = tiling(call);
-    bool ballot = strstr(dev_info(call->dev)->platform, "NVIDIA") != NULL;
+    const DeviceInfo *info = dev_info(call->dev);
+    bool ballot = info->fp64 && strstr(info->platform, "NVIDIA") != NULL; /* soften.h reads no assembler */
     char defines[400];
     snprintf(defines, sizeof defines,
              "#define SCAN_GROUP %zu\n#define LABEL_CPU %d\n#define LABEL_BALLOT %d\n"
