@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    LEVEL = 1,      /* labels are runs; more effort makes them a little shorter and takes three times as long */
-    AT_ONCE = 32,   /* strips that are deflated before they are written */
-    HANDS = 8,      /* threads, at most */
-    LARGE = 4 << 20 /* bytes for which several are worth it */
+    LEVEL = 1,       /* labels are runs; more effort makes them a little shorter and takes three times as long */
+    AT_ONCE = 32,    /* strips that are deflated before they are written */
+    HANDS = 8,       /* threads, at most */
+    LARGE = 64 << 20 /* bytes of a file for which several are worth it: smaller ones are written several at a time */
 };
 
 /* The first rows of a strip whose others have not come. */
@@ -43,8 +43,7 @@ struct TiffPack {
     Strip strip[AT_ONCE];
     int n;
     struct libdeflate_compressor *hand[HANDS];
-    Crew *crew;
-    bool alone; /* there is no crew to be had, or nothing to do for it */
+    Crew *crew; /* NULL: the caller does all */
 };
 
 static bool no_memory(const TiffPack *pack, Err *err)
@@ -69,6 +68,7 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
         TRY(pack->hand[i] != NULL || no_memory(pack, err));
     }
     pack->bound = libdeflate_zlib_compress_bound(pack->hand[0], (size_t)(shape->rows_per_strip * shape->row_bytes));
+    pack->crew = shape->pages * shape->rows * shape->row_bytes >= LARGE ? crew_new(HANDS - 1) : NULL;
     return (pack->offset != NULL && pack->size != NULL) || no_memory(pack, err);
 }
 
@@ -108,12 +108,7 @@ static void deflate_share(void *context, int hand)
 /* Deflates the strips that are there and writes them. */
 static bool flush(TiffPack *pack, Err *err)
 {
-    bool large = (size_t)pack->n * pack->strip[0].bytes >= LARGE;
-    if (pack->crew == NULL && !pack->alone && large) {
-        pack->crew = crew_new(HANDS - 1);
-        pack->alone = pack->crew == NULL;
-    }
-    crew_run(large ? pack->crew : NULL, deflate_share, pack, HANDS);
+    crew_run(pack->crew, deflate_share, pack, HANDS);
     for (int i = 0; i < pack->n; i++) {
         Strip *s = &pack->strip[i];
         if (!image_pwrite(pack->shape.fd, s->packed, s->size, pack->at)) {
