@@ -3,10 +3,11 @@
  *
  * Outputs are stored so because users expect it (frontend/elaborate), images between kernels because they are fewer
  * bytes: the maxima of a volume of bytes along x and y are bytes.  Whoever reads them reads the same.  It is done last:
- * which stages share a kernel does not depend on it.
+ * which stages share a kernel does not depend on it.  Not what a run makes in rounds: it is known by its form (ir/gather.h).
  */
 #include "keep.h"
 
+#include "../ir/gather.h"
 #include "../ir/pixels.h"
 
 static bool is_read_by_kernels_alone(const Grouping *b, IrId id)
@@ -23,7 +24,7 @@ static bool is_stored_for_kernels(const Grouping *b, IrId id)
 {
     const IrNode *node = ir_node(b->g, id);
     return !node->dead && node->op == IR_MAP && node->kind == IR_K_IMAGE && node->of == 0 && b->s->stored[id] &&
-           !b->s->reduced[id] && is_read_by_kernels_alone(b, id);
+           !b->s->reduced[id] && is_read_by_kernels_alone(b, id) && !ir_is_gather(b->g, id);
 }
 
 /* What was said about the bytes of an image, before its type was known. */

@@ -25,7 +25,7 @@ static void begin(Fixture *f, bool volume)
 {
     arena_init(&f->arena);
     f->g = ir_graph_new(&f->arena, "test", NULL);
-    IrNode input = {.op = IR_INPUT, .elem = ELEM_FILE, .name = "image", .text = volume ? "zyx" : "yx"};
+    IrNode input = {.op = IR_INPUT, .elem = ELEM_FILE, .grid = -1, .name = "image", .text = volume ? "zyx" : "yx"};
     f->image = ir_add_node(f->g, input);
     IrGrid grid = {.has = {true, true, volume, false}};
     for (int ax = 0; ax < (volume ? 3 : 2); ax++) {
