@@ -11,8 +11,8 @@ folder=$(cd "$1" && pwd)
 . /etc/os-release
 mkdir -p "$folder/lists/partial" "$folder/source"
 cd "$folder/source"
-echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian $VERSION_CODENAME main" \
-  >"$folder/sources.list"
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Component: main' | grep -v security | head -1) # where packages come from here
+echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $VERSION_CODENAME main" >"$folder/sources.list"
 apt_get() {
   apt-get -qq -o "Dir::Etc::SourceList=$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null \
     -o "Dir::State::Lists=$folder/lists" -o APT::Sandbox::User=root "$@"
