@@ -7,6 +7,7 @@ import struct
 import subprocess
 import zlib
 
+_ROWS = 20  # of a table, at most
 _SIDE = 320  # pixels of a picture's longer side, at most
 
 
@@ -78,6 +79,14 @@ def picture(pixels, axes, kind):
         rgb = numpy.repeat(rgb[..., :1], 3, 2)
     text = base64.b64encode(_png(numpy.ascontiguousarray(rgb))).decode()
     return f'<img src="data:image/png;base64,{text}">'
+
+
+def table_html(table):
+    """The first rows of a table."""
+    names = "".join(f"<th>{html.escape(name)}</th>" for name in table)
+    rows = ["<tr>" + "".join(f"<td>{table[name][i]:.6g}</td>" for name in table) + "</tr>" for i in range(min(table.rows, _ROWS))]
+    rest = f"<p>{table.rows - _ROWS} more rows</p>" if table.rows > _ROWS else ""
+    return f"<table><tr>{names}</tr>{''.join(rows)}</table>{rest}"
 
 
 def result_html(result):

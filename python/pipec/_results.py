@@ -41,7 +41,9 @@ class Table(Mapping):
         return f"<table of {self.rows} rows: {', '.join(self._columns)}>"
 
     def _repr_html_(self):
-        return self.to_pandas()._repr_html_()
+        from ._html import table_html
+
+        return table_html(self)
 
     def to_pandas(self):
         """A pandas DataFrame."""
