@@ -253,8 +253,8 @@ static void windows_inside_and_at_the_edges_give_the_same(void **state)
         "input image[y, x]\nparam r = 2 in 0 .. 4\n"
         "output a = sum(abs(image[dx = i, dy = j, border = wrap] - image) for j in -r .. 1, i in -1 .. r)\n"
         "output b = max(i * (image[dx = i, dy = 2 * j, border = constant(7)] - image) for j in 0 .. 1, i in -2 .. 5)\n",
-        "input image[z, y, x]\noutput a = min((i + j + k) * image[dx = i, dy = j, dz = k, border = reflect] - image "
-        "for k in -1 .. 0, j in -1 .. 1, i in 0 .. 2)\n",
+        ("input image[z, y, x]\noutput a = min((i + j + k) * image[dx = i, dy = j, dz = k, border = reflect] - image "
+         "for k in -1 .. 0, j in -1 .. 1, i in 0 .. 2)\n"),
         "input image[y, x, c]\noutput a = prod(1 + abs(image[dx = i, dy = i] - image) / 9 for i in -2 .. 2)\n",
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
@@ -277,8 +277,8 @@ static void extremes_of_chords_give_the_same(void **state)
         "output b = min(image[dx = i, dy = j, border = reflect] for j in -1 .. 1, i in -2 .. 2 where i != j)\n"
         "output c = max(image[dx = i, dy = j] for j in -1 .. 1, i in -2 .. 2 where abs(i - j) < 2)\n",
         "input image[z, y, x]\noutput a = max(image[dx = i, dz = k] for k in -1 .. 1, i in -2 .. 2 where i * k < 1)\n",
-        "input image[y, x] : u8\noutput a = erode(image, disk(3))\noutput b = all(image[dx = i, dy = j] > 9 for j in -2 .. 1, "
-        "i in 0 .. 3 where i + j < 3)\n",
+        ("input image[y, x] : u8\noutput a = erode(image, disk(3))\noutput b = all(image[dx = i, dy = j] > 9 for j in -2 .. 1, "
+         "i in 0 .. 3 where i + j < 3)\n"),
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         if (turn_has((int)i)) {
