@@ -185,8 +185,8 @@ static void nonsense_is_answered(void **state)
         "{\"method\":\"textDocument/didChange\",\"params\":{}}",
         "{\"id\":1,\"method\":\"textDocument/hover\",\"params\":{\"textDocument\":{\"uri\":3},\"position\":-1}}",
         "{\"method\":\"textDocument/didOpen\",\"params\":{\"textDocument\":{\"uri\":\"u\",\"text\":\"\\u0000(((\\\"\"}}}",
-        "{\"id\":1,\"method\":\"textDocument/hover\",\"params\":{\"textDocument\":{\"uri\":\"u\"},\"position\":"
-        "{\"line\":1e99,\"character\":-5}}}",
+        ("{\"id\":1,\"method\":\"textDocument/hover\",\"params\":{\"textDocument\":{\"uri\":\"u\"},\"position\":"
+         "{\"line\":1e99,\"character\":-5}}}"),
         "{\"id\":1,\"method\":\"textDocument/completion\",\"params\":{\"textDocument\":{\"uri\":\"u\"}}}"};
     FILE *to = tmpfile();
     assert_non_null(to);
