@@ -56,6 +56,22 @@ bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx)
     return changed;
 }
 
+typedef struct Part {
+    IrExpr part, by;
+} Part;
+
+static IrExpr replace_part(IrGraph *g, IrExpr e, void *ctx)
+{
+    const Part *p = ctx;
+    (void)g;
+    return e == p->part ? p->by : e;
+}
+
+IrExpr ir_replace_part(IrGraph *g, IrExpr e, IrExpr part, IrExpr by)
+{
+    return ir_rewrite(g, e, replace_part, &(Part){part, by});
+}
+
 void ir_replace_in(IrGraph *g, IrId id, const IrId *to)
 {
     assert(id != 0 && to[0] == 0);

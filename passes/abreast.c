@@ -20,6 +20,7 @@
 #include "pass.h"
 
 #include "../ir/abreast.h"
+#include "../ir/edit.h"
 
 enum { MOST_INDICES = 8 };
 
@@ -110,26 +111,15 @@ static IrExpr beside(IrGraph *g, IrExpr p, IrExpr q)
     return pixels.common ? renamed : 0;
 }
 
-typedef struct Replacement {
-    IrExpr fold, by;
-} Replacement;
-
-static IrExpr replace(IrGraph *g, IrExpr e, void *ctx)
-{
-    const Replacement *r = ctx;
-    (void)g;
-    return e == r->fold ? r->by : e;
-}
-
 static IrExpr bring_abreast(IrGraph *g, IrExpr e)
 {
     IrFolds folds = ir_outer_folds(g, g->arena, e);
     for (int i = 0; i < folds.n; i++) {
         for (int k = i + 1; k < folds.n; k++) {
-            Replacement r = {folds.at[k], beside(g, folds.at[i], folds.at[k])};
-            if (r.by != 0 && r.by != r.fold) {
-                e = ir_rewrite(g, e, replace, &r);
-                folds.at[k] = r.by;
+            const IrExpr by = beside(g, folds.at[i], folds.at[k]);
+            if (by != 0 && by != folds.at[k]) {
+                e = ir_replace_part(g, e, folds.at[k], by);
+                folds.at[k] = by;
             }
         }
     }

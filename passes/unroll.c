@@ -159,17 +159,6 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
-typedef struct Replacement {
-    IrExpr fold, by;
-} Replacement;
-
-static IrExpr replace(IrGraph *g, IrExpr e, void *ctx)
-{
-    const Replacement *r = ctx;
-    (void)g;
-    return e == r->fold ? r->by : e;
-}
-
 /* The first of its folds that can be; 0: none can. */
 static IrExpr unroll_one(IrGraph *g, IrExpr e)
 {
@@ -180,9 +169,9 @@ static IrExpr unroll_one(IrGraph *g, IrExpr e)
         for (int k = 0; k < f.inner.n; k++) {
             alone = alone && f.inner.at[k] != f.folds.at[i];
         }
-        Replacement r = {f.folds.at[i], alone ? unrolled(g, f.folds.at[i]) : 0};
-        if (r.by != 0) {
-            return ir_rewrite(g, e, replace, &r);
+        const IrExpr by = alone ? unrolled(g, f.folds.at[i]) : 0;
+        if (by != 0) {
+            return ir_replace_part(g, e, f.folds.at[i], by);
         }
     }
     return 0;

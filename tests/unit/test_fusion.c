@@ -130,13 +130,30 @@ static int count_kernels(const IrSchedule *s)
     return n;
 }
 
+/* A text, and how many kernels it becomes. */
+typedef struct Counted {
+    const char *text;
+    int kernels;
+} Counted;
+
+static void check_counted(const Counted *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        IrGraph *g;
+        const IrSchedule *s = schedule_of(cases[i].text, &g);
+        if (count_kernels(s) != cases[i].kernels) {
+            fail_msg("%s\n%d kernels, not %d", cases[i].text, count_kernels(s), cases[i].kernels);
+        }
+        if (turn_has((int)i)) {
+            check_all(cases[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
+        }
+    }
+}
+
 static void readers_of_one_image_share_a_kernel(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int kernels;
-    } CASES[] = {
+    static const Counted CASES[] = {
         {"input image[y, x]\noutput a = gaussian(image, 1)\noutput b = gaussian(image, 2)\n", 1},
         {"input image[y, x]\noutput a = sqrt(image)\noutput b = image * 2\noutput c = image > 3\n", 1},
         {"input image[y, x]\noutput mask = image > 30\noutput bright = image if mask else 0\n", 1},
@@ -159,16 +176,7 @@ static void readers_of_one_image_share_a_kernel(void **state)
         {"input image[y, x]\noutput a = image * 2\noutput b = flip(image)\n", 2},
         {"input image[y, x, c]\noutput a = image[c = 0] * 2\noutput b = image + 1\n", 2},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        IrGraph *g;
-        const IrSchedule *s = schedule_of(CASES[i].text, &g);
-        if (count_kernels(s) != CASES[i].kernels) {
-            fail_msg("%s\n%d kernels, not %d", CASES[i].text, count_kernels(s), CASES[i].kernels);
-        }
-        if (turn_has((int)i)) {
-            check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
-        }
-    }
+    check_counted(CASES, sizeof CASES / sizeof *CASES);
 }
 
 /* ---- comprehensions of filters -------------------------------------------------------------- */
@@ -176,10 +184,7 @@ static void readers_of_one_image_share_a_kernel(void **state)
 static void filters_by_an_index_are_stages(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int kernels;
-    } CASES[] = {
+    static const Counted CASES[] = {
         /* Sums of 52 rows for each pixel are more than registers hold. */
         {"input image[y, x]\noutput a = max(s * s * -laplacian_of_gaussian(image, s) for s in 1 .. 2)\n", 2},
         {"input image[y, x]\noutput a = std(gaussian(image, s) for s in 1 .. 2)\n", 1},
@@ -192,16 +197,7 @@ static void filters_by_an_index_are_stages(void **state)
         /* What is sorted marches over no rows. */
         {"input image[y, x]\noutput a = median(gaussian(image, s) for s in 1 .. 2)\n", 2},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        IrGraph *g;
-        const IrSchedule *s = schedule_of(CASES[i].text, &g);
-        if (count_kernels(s) != CASES[i].kernels) {
-            fail_msg("%s\n%d kernels, not %d", CASES[i].text, count_kernels(s), CASES[i].kernels);
-        }
-        if (turn_has((int)i)) {
-            check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
-        }
-    }
+    check_counted(CASES, sizeof CASES / sizeof *CASES);
 }
 
 /* ---- stages on several rows ------------------------------------------------------------------ */
@@ -209,10 +205,7 @@ static void filters_by_an_index_are_stages(void **state)
 static void cheap_stages_are_computed_on_each_row_that_reads_them(void **state)
 {
     (void)state;
-    static const struct {
-        const char *text;
-        int kernels;
-    } CASES[] = {
+    static const Counted CASES[] = {
         {"input image[y, x]\nd = image[dx = 1] - image\noutput a = d - d[dx = -1] + d[dy = 1] * d[dx = -1, dy = -2]\n",
          1},
         {"input image[y, x]\nd = image[dy = 1] - image\noutput a = d[dy = -1, border = reflect] - "
@@ -232,16 +225,7 @@ static void cheap_stages_are_computed_on_each_row_that_reads_them(void **state)
          2},
         {"input image[y, x]\nd = max(image[dy = i] for i in -2 .. 2)\noutput a = d - d[dy = 1]\n", 2},
     };
-    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
-        IrGraph *g;
-        const IrSchedule *s = schedule_of(CASES[i].text, &g);
-        if (count_kernels(s) != CASES[i].kernels) {
-            fail_msg("%s\n%d kernels, not %d", CASES[i].text, count_kernels(s), CASES[i].kernels);
-        }
-        if (turn_has((int)i)) {
-            check_all(CASES[i].text, i % 2 ? FUSE_NONE : FUSE_POINTWISE);
-        }
-    }
+    check_counted(CASES, sizeof CASES / sizeof *CASES);
 }
 
 /* ---- windows inside the image ---------------------------------------------------------------- */
