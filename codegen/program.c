@@ -5,10 +5,10 @@
 #include "codegen.h"
 #include "channels.h"
 #include "counted.h"
-#include "kernel.h"
 #include "layout.h"
 #include "lifetimes.h"
 #include "places.h"
+#include "program_state.h"
 
 #include "../base/connectivity.h"
 #include "../base/user_text.h"
@@ -24,25 +24,9 @@ extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pix
     kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[],
     kernel_text_as_file[];
 
-typedef struct Build {
-    CgShared cg;
-    IrGraph *g;
-    Arena *arena;
-    const IrSchedule *sched;
-    Program *program;
-    Vec(ProgGrid) grids;
-    Vec(ProgBuffer) buffers;
-    Vec(ProgKernel) kernels;
-    Vec(ProgStep) steps;
-    Vec(ProgTable) tables;
-    Vec(ProgNeed) needs;
-    int *table_step; /* by node: the step that fills a table */
-    int *channel;    /* by node: host expression: an input's only channel; -1: all */
-} Build;
-
 /* ---- numbering --------------------------------------------------------------------------- */
 
-static void number_grids(Build *b)
+static void number_grids(CgBuild *b)
 {
     b->cg.grid = arena_array(b->arena, int, b->g->grids.n + 64);
     for (int i = 0; i < b->g->grids.n; i++) {
@@ -70,7 +54,7 @@ static bool is_planar(const IrGraph *g, const IrNode *labels)
 
 /* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
  * for every second one where those that touch are one. */
-static int vector_length(Build *b, const IrNode *node)
+static int vector_length(CgBuild *b, const IrNode *node)
 {
     if (node->op == IR_HISTOGRAM) {
         return cg_host(&b->cg.host, node->arg[0]);
@@ -114,7 +98,7 @@ static int value_slots(const IrNode *node)
     }
 }
 
-static void number_nodes(Build *b)
+static void number_nodes(CgBuild *b)
 {
     int n = b->g->nodes.n;
     b->cg.buffer = arena_array(b->arena, int, n);
@@ -158,14 +142,14 @@ static void number_nodes(Build *b)
 /* ---- kernels and steps ------------------------------------------------------------------- */
 
 /* "lib/mine.pipe:" of what an included file has. */
-static const char *other_file(const Build *b, Span span)
+static const char *other_file(const CgBuild *b, Span span)
 {
     bool other = b->g->source != NULL && span.source != b->g->source;
     return other ? arena_printf(b->arena, "%s:", span.source->path) : "";
 }
 
 /* "4, 6-7": the lines of the user's file that the stages came from. */
-static const char *lines_of(Build *b, const IrStep *step)
+static const char *lines_of(CgBuild *b, const IrStep *step)
 {
     Str s;
     str_init(&s, b->arena);
@@ -188,7 +172,7 @@ static const char *lines_of(Build *b, const IrStep *step)
 enum { QUOTED_PATH = 60 }; /* bytes of a path in a line */
 
 /* The user's lines as comments in front of a kernel. */
-static void quote_lines(Build *b, const IrStep *step, Str *out)
+static void quote_lines(CgBuild *b, const IrStep *step, Str *out)
 {
     int last = -1;
     for (int i = 0; i < step->stages.n; i++) {
@@ -212,7 +196,7 @@ static void quote_lines(Build *b, const IrStep *step, Str *out)
 }
 
 /* The name of a step: its stored stages, or its only one. */
-static const char *step_name(Build *b, const IrStep *step)
+static const char *step_name(CgBuild *b, const IrStep *step)
 {
     Str s;
     str_init(&s, b->arena);
@@ -235,7 +219,7 @@ static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
 }
 
 /* Of the innermost loop that is open. */
-static int ended_slot(const Build *b)
+static int ended_slot(const CgBuild *b)
 {
     int depth = 0;
     for (int s = b->steps.n - 1; s >= 0; s--) {
@@ -260,7 +244,7 @@ static bool gathers(const IrGraph *g, const IrStep *step)
     return all;
 }
 
-static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
+static CgKernel new_kernel(CgBuild *b, const IrStep *step, const char *name)
 {
     IrId first = step->stages.at[0];
     bool places = false;
@@ -282,7 +266,7 @@ static CgKernel new_kernel(Build *b, const IrStep *step, const char *name)
                       .domain = step->kind == IR_STEP_SCALARS ? -1 : ir_domain(b->g, first)};
 }
 
-static ProgArg *args_of(Build *b, const CgKernel *k)
+static ProgArg *args_of(CgBuild *b, const CgKernel *k)
 {
     ProgArg *args = arena_array(b->arena, ProgArg, k->params.n + k->packed.n + 1);
     for (int i = 0; i < k->params.n; i++) {
@@ -294,7 +278,7 @@ static ProgArg *args_of(Build *b, const CgKernel *k)
     return args;
 }
 
-static void add_need(Build *b, IrExpr one, IrExpr other, bool below, const char *where, const char *what)
+static void add_need(CgBuild *b, IrExpr one, IrExpr other, bool below, const char *where, const char *what)
 {
     double p, q;
     if (one == other || (ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q) && (below ? p < q : p == q))) {
@@ -316,7 +300,7 @@ typedef struct Range {
 } Range;
 
 typedef struct NeedWalk {
-    Build *b;
+    CgBuild *b;
     int domain;
     const char *where; /* the reads are written */
     bool last;         /* indices stand for their last value, else for their first */
@@ -348,7 +332,7 @@ static IrExpr bind_index(IrGraph *g, IrExpr e, void *ctx)
 /* A channel that is read must be there; one that folds choose, for their first and last index. */
 static void need_channel(NeedWalk *w, const IrNode *node, IrExpr channel)
 {
-    Build *b = w->b;
+    CgBuild *b = w->b;
     IrExpr channels = b->g->grids.at[node->grid].extent[IR_AX_C];
     const char *what = arena_printf(b->arena,
                                     "a channel of '%s' (counted from 0) and the number of "
@@ -371,7 +355,7 @@ static const char *const AXIS[] = {"width", "height", "depth", "number of channe
 static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
 {
     NeedWalk *w = ctx;
-    Build *b = w->b;
+    CgBuild *b = w->b;
     const IrExprNode n = *ir_expr(g, e);
     if (n.op != IR_X_READ && n.op != IR_X_READAT) {
         return;
@@ -394,14 +378,14 @@ static void look_at_read(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
-static const char *where_of(const Build *b, Span span)
+static const char *where_of(const CgBuild *b, Span span)
 {
     int line, column;
     span_line_column(span, &line, &column);
     return span.source != NULL ? arena_printf(b->arena, "%sline %d: ", other_file(b, span), line) : "";
 }
 
-static void note_needs(Build *b, const CgKernel *k, IrId id)
+static void note_needs(CgBuild *b, const CgKernel *k, IrId id)
 {
     NeedWalk w = {.b = b, .domain = k->domain, .where = where_of(b, ir_node(b->g, id)->span)};
     for (int i = 0; i < IR_MAX_IN; i++) {
@@ -413,7 +397,7 @@ static void note_needs(Build *b, const CgKernel *k, IrId id)
     }
 }
 
-static void add_step(Build *b, CgKernel *k, ProgStep step)
+static void add_step(CgBuild *b, CgKernel *k, ProgStep step)
 {
     step.args = args_of(b, k);
     step.n_args = k->params.n + k->packed.n;
@@ -426,7 +410,7 @@ static void add_step(Build *b, CgKernel *k, ProgStep step)
     vec_push(b->arena, &b->steps, step);
 }
 
-static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
+static int add_kernel(CgBuild *b, CgKernel *k, const Str *body, const char *lines)
 {
     ProgKernel kernel = {.name = user_name(b->arena, k->name),
                          .source = cg_wrap(b->arena, k->packed_text == NULL
@@ -439,7 +423,7 @@ static int add_kernel(Build *b, CgKernel *k, const Str *body, const char *lines)
     return b->kernels.n - 1;
 }
 
-static int *written(Build *b, const IrStep *step, int *n)
+static int *written(CgBuild *b, const IrStep *step, int *n)
 {
     int *list = arena_array(b->arena, int, step->stages.n + 1);
     *n = 0;
@@ -453,7 +437,7 @@ static int *written(Build *b, const IrStep *step, int *n)
 }
 
 /* What a gather gathers may be there in part. */
-static void mark_rounds(const Build *b, CgKernel *k, const IrStep *step)
+static void mark_rounds(const CgBuild *b, CgKernel *k, const IrStep *step)
 {
     IrId from = k->gathers ? ir_expr(b->g, ir_node(b->g, step->stages.at[0])->in[0])->node : 0;
     for (int i = 0; i < k->reads.n && k->gathers; i++) {
@@ -461,7 +445,7 @@ static void mark_rounds(const Build *b, CgKernel *k, const IrStep *step)
     }
 }
 
-static void kernel_step(Build *b, const IrStep *step)
+static void kernel_step(CgBuild *b, const IrStep *step)
 {
     CgKernel k = new_kernel(b, step, step_name(b, step));
     Str body;
@@ -498,15 +482,8 @@ static void kernel_step(Build *b, const IrStep *step)
     add_step(b, &k, out);
 }
 
-/* The input, from 1, whose places labels are; 0: they have numbers of their own. */
-static int ids_of(const Build *b, IrId labels)
-{
-    IrId input = labels != 0 ? ir_ids_of(b->g, labels) : 0;
-    return input != 0 ? cg_input_number(b->g, input) + 1 : 0;
-}
-
 /* The buffer whose pixels an expression is, maybe in another type; -1: it is computed, or may be a border's value. */
-static int pixels_of(const Build *b, IrExpr e)
+static int pixels_of(const CgBuild *b, IrExpr e)
 {
     const IrExprNode *n = ir_expr(b->g, e);
     while (n->op == IR_X_CAST) {
@@ -517,7 +494,7 @@ static int pixels_of(const Build *b, IrExpr e)
 
 _Static_assert((int)IR_MAX_IN <= (int)PROG_MAX_INPUTS, "the runtime has a place for each input");
 
-static void primitive_step(Build *b, const IrStep *step)
+static void primitive_step(CgBuild *b, const IrStep *step)
 {
     IrId id = step->stages.at[0];
     CgKernel k = new_kernel(b, step, step_name(b, step));
@@ -562,7 +539,7 @@ static void primitive_step(Build *b, const IrStep *step)
     }
     out.inputs = inputs;
     out.pixels = pixels;
-    out.ids = node.op == IR_IDS ? ids_of(b, node.of) : 0;
+    out.ids = node.op == IR_IDS ? cg_ids_of(b, node.of) : 0;
     out.exprs = exprs;
     out.kernel = add_kernel(b, &k, &body, lines);
     out.writes = written(b, step, &out.n_writes);
@@ -583,7 +560,7 @@ static void primitive_step(Build *b, const IrStep *step)
 /* ---- loops ------------------------------------------------------------------------------- */
 
 /* One work-item that puts expressions into slots of values. */
-static void values_step(Build *b, const char *name, const int *slots, const IrExpr *exprs, int n)
+static void values_step(CgBuild *b, const char *name, const int *slots, const IrExpr *exprs, int n)
 {
     CgKernel k = {.cg = &b->cg, .g = b->g, .arena = b->arena, .domain = -1, .name = name, .ended = ended_slot(b)};
     Str body, lines;
@@ -604,13 +581,13 @@ static void values_step(Build *b, const char *name, const int *slots, const IrEx
     add_step(b, &k, out);
 }
 
-static bool carries_count(const Build *b, const IrCarry *c)
+static bool carries_count(const CgBuild *b, const IrCarry *c)
 {
     return ir_node(b->g, c->carry)->kind == IR_K_LABELS && b->cg.slot[c->carry] >= 0;
 }
 
 /* Labels that a loop carries begin with the number of those that they begin as. */
-static void start_counts(Build *b, int id)
+static void start_counts(CgBuild *b, int id)
 {
     const IrLoop *loop = &b->g->loops.at[id];
     int *slots = arena_array(b->arena, int, loop->carries.n + 1), n = 0;
@@ -627,13 +604,13 @@ static void start_counts(Build *b, int id)
 }
 
 /* Where the watched value is in any case; -1: it is computed before the round ends. */
-static int watched_slot(const Build *b, const IrLoop *loop)
+static int watched_slot(const CgBuild *b, const IrLoop *loop)
 {
     const IrExprNode *e = ir_expr(b->g, loop->until);
     return e->op == IR_X_VALUE ? b->cg.slot[e->node] + (int)e->num : -1;
 }
 
-static void loop_step(Build *b, int id)
+static void loop_step(CgBuild *b, int id)
 {
     start_counts(b, id);
     const IrLoop *loop = &b->g->loops.at[id];
@@ -655,7 +632,7 @@ static void loop_step(Build *b, int id)
     vec_push(b->arena, &b->steps, out);
 }
 
-static void end_step(Build *b, int id)
+static void end_step(CgBuild *b, int id)
 {
     const IrLoop *loop = &b->g->loops.at[id];
     int begin = b->steps.n - 1, depth = 0;
@@ -690,123 +667,9 @@ static void end_step(Build *b, int id)
     vec_push(b->arena, &b->steps, out);
 }
 
-/* ---- what the user gives and gets ----------------------------------------------------------- */
+/* ---- what a run must hold ------------------------------------------------------------------- */
 
-/* Inputs of which one channel is read are inputs of one channel. */
-static void choose_channels(Build *b)
-{
-    b->channel = arena_array(b->arena, int, b->g->nodes.n);
-    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
-        bool input = !ir_node(b->g, id)->dead && ir_node(b->g, id)->op == IR_INPUT;
-        IrExpr channel = input ? cg_only_channel(b->g, id) : 0;
-        b->channel[id] = channel != 0 ? cg_host(&b->cg.host, channel) : -1;
-    }
-}
-
-static ProgIds ids_as(const Build *b, const IrNode *input)
-{
-    double ids = 0;
-    bool by_label = input->kind == IR_K_LABELS && input->arg[0] != 0 && ir_is_const(b->g, input->arg[0], &ids);
-    return !by_label ? PROG_IDS_NUMBERS : ids == IR_IDS_PLACES ? PROG_IDS_PLACES : PROG_IDS_REFUSED;
-}
-
-static void add_inputs(Build *b)
-{
-    ProgInput *list = arena_array(b->arena, ProgInput, b->g->nodes.n);
-    int n = 0;
-    for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
-        const IrNode *node = ir_node(b->g, id);
-        if (node->dead || node->op != IR_INPUT) {
-            continue;
-        }
-        list[n++] = (ProgInput){.name = node->name,
-                                .axes = node->text,
-                                .elem = node->elem,
-                                .labels = node->kind == IR_K_LABELS,
-                                .mask = node->kind == IR_K_MASK,
-                                .buffer = b->cg.buffer[id],
-                                .count = b->cg.slot[id],
-                                .ids = ids_as(b, node),
-                                .channel = b->channel[id]};
-    }
-    b->program->inputs = list;
-    b->program->n_inputs = n;
-}
-
-static void add_params(Build *b)
-{
-    ProgParam *list = arena_array(b->arena, ProgParam, b->g->params.n + 1);
-    for (int i = 0; i < b->g->params.n; i++) {
-        const IrParam *p = &b->g->params.at[i];
-        list[i] = (ProgParam){p->name, p->help, p->value, p->lo, p->hi, p->integer, p->words};
-    }
-    b->program->params = list;
-    b->program->n_params = b->g->params.n;
-}
-
-static const char *axes_of(Build *b, IrId id)
-{
-    const IrGrid *grid = &b->g->grids.at[ir_node(b->g, id)->grid];
-    char text[8] = "";
-    const char letters[] = "xyzc", order[] = {IR_AX_Z, IR_AX_Y, IR_AX_X, IR_AX_C};
-    for (int i = 0; i < 4; i++) {
-        if (grid->has[(int)order[i]]) {
-            text[strlen(text)] = letters[(int)order[i]];
-        }
-    }
-    return arena_strdup(b->arena, text);
-}
-
-static ProgOutput make_output(Build *b, const IrOutput *o)
-{
-    ProgOutput out = {.name = o->name, .format = o->format, .buffer = -1, .value = -1, .table = -1};
-    if (o->node == 0) {
-        out.kind = OUT_VALUE;
-        return out;
-    }
-    const IrNode *node = ir_node(b->g, o->node);
-    if (node->kind == IR_K_TABLE) {
-        out.kind = OUT_TABLE;
-        for (int i = 0; i < b->tables.n; i++) {
-            out.table = b->tables.at[i].step == b->table_step[o->node] ? i : out.table;
-        }
-        return out;
-    }
-    out.kind = node->kind == IR_K_LABELS ? OUT_LABELS : node->kind == IR_K_MASK ? OUT_MASK : OUT_IMAGE;
-    out.buffer = b->cg.buffer[o->node];
-    out.value = b->cg.slot[o->node];
-    out.ids = out.kind == OUT_LABELS ? ids_of(b, o->node) : 0;
-    out.axes = axes_of(b, o->node);
-    if (strcmp(o->format, "csv") == 0) {
-        static const char *const NAMES[] = {"x", "y", "z"};
-        out.kind = OUT_SERIES;
-        out.axes = NAMES[o->along];
-    }
-    out.place.moved = o->place.moved;
-    for (int i = 0; i < 12 && o->place.moved; i++) {
-        IrExpr e = o->place.of[i / 4][i % 4];
-        out.place.of[i / 4][i % 4] = e != 0 ? cg_host(&b->cg.host, e) : -1;
-    }
-    return out;
-}
-
-static void add_outputs(Build *b)
-{
-    ProgOutput *list = arena_array(b->arena, ProgOutput, b->g->outputs.n + 1);
-    for (int i = 0; i < b->g->outputs.n; i++) {
-        const IrOutput *o = &b->g->outputs.at[i];
-        list[i] = make_output(b, o);
-        if (list[i].kind == OUT_VALUE) {
-            const IrExprNode *n = ir_expr(b->g, o->value);
-            assert(n->op == IR_X_VALUE);
-            list[i].value = b->cg.slot[n->node] + (int)n->num;
-        }
-    }
-    b->program->outputs = list;
-    b->program->n_outputs = b->g->outputs.n;
-}
-
-static void need_equals(Build *b)
+static void need_equals(CgBuild *b)
 {
     for (int i = 0; i < b->g->equals.n; i++) {
         const IrEqual *equal = &b->g->equals.at[i];
@@ -816,7 +679,7 @@ static void need_equals(Build *b)
     }
 }
 
-static void add_bounds(Build *b)
+static void add_bounds(CgBuild *b)
 {
     ProgBound *list = arena_array(b->arena, ProgBound, b->g->bounds.n + 1);
     for (int i = 0; i < b->g->bounds.n; i++) {
@@ -833,26 +696,9 @@ static void add_bounds(Build *b)
     b->program->n_bounds = b->g->bounds.n;
 }
 
-static void add_notes(Build *b)
-{
-    static const ProgNoteKind KIND[] =
-        {[IR_NOTE_PLACE] = PROG_NOTE_PLACE, [IR_NOTE_ALONG] = PROG_NOTE_ALONG, [IR_NOTE_PART] = PROG_NOTE_PART};
-    ProgNote *list = arena_array(b->arena, ProgNote, b->g->notes.n + 1);
-    for (int i = 0; i < b->g->notes.n; i++) {
-        const IrNote *note = &b->g->notes.at[i];
-        list[i] = (ProgNote){.kind = KIND[note->kind],
-                             .name = note->name,
-                             .axis = note->axis,
-                             .at = cg_host(&b->cg.host, note->at),
-                             .extent = cg_host(&b->cg.host, note->extent)};
-    }
-    b->program->notes = list;
-    b->program->n_notes = b->g->notes.n;
-}
-
 /* What stands in front of every kernel.  Few pipelines take a function of a whole-image value, and
  * its text takes time to compile. */
-static const char *library(const Build *b)
+static const char *library(const CgBuild *b)
 {
     bool f64 = false, as_file = false;
     for (int i = 0; i < b->kernels.n; i++) {
@@ -868,7 +714,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
 {
     assert(schedule != NULL && hash != NULL);
     Program *p = arena_new(g->arena, Program);
-    Build b = {.g = g, .arena = g->arena, .sched = schedule, .program = p};
+    CgBuild b = {.g = g, .arena = g->arena, .sched = schedule, .program = p};
     b.cg.g = g;
     b.cg.sched = schedule;
     b.cg.n_values = &p->n_values;
@@ -876,7 +722,7 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
     for (int i = 0; i < PROG_TABLE_INDICES; i++) {
         b.cg.table_index[i] = ir_new_index(g);
     }
-    choose_channels(&b);
+    cg_choose_channels(&b);
     b.cg.seams = cg_find_seams(g, schedule);
     b.cg.values = arena_array(b.arena, int, g->nodes.n);
     number_grids(&b);
@@ -905,12 +751,9 @@ const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *ha
                                 .buffers = b.buffers.at,
                                 .n_buffers = b.buffers.n,
                                 .step_of = step_of});
-    add_inputs(&b);
-    add_params(&b);
-    add_outputs(&b);
+    cg_add_interface(&b);
     add_bounds(&b);
     need_equals(&b);
-    add_notes(&b);
     p->name = g->name;
     p->version = PIPEC_VERSION;
     p->hash = hash;
