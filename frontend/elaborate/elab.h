@@ -116,7 +116,7 @@ typedef struct Compiled { /* a function with control flow, for some types of arg
     struct IrFunction *f;
     Elem types[12];
     int n_types;
-    struct Capture *captures;
+    struct ScalarCapture *captures;
     int n_captures;
     int index;
 } Compiled;

@@ -6,12 +6,11 @@
  * local that takes a fraction anywhere is f32 everywhere.  Numbers from outside the function
  * (params, whole-image values) become arguments of their own.
  */
-#include "elab.h"
+#include "scalar.h"
 #include "../syntax/words.h"
 
 #include "../../base/stack.h"
 #include "../../ir/apply.h"
-#include "../../ir/function.h"
 
 #include <assert.h>
 #include <math.h>
@@ -25,12 +24,6 @@ typedef struct Local {
     struct Local *up;
 } Local;
 
-typedef struct Capture {
-    const char *name;
-    IrExpr e;
-    Elem type;
-} Capture;
-
 typedef struct Known { /* a local and the type found so far, in the order of appearance */
     Elem type;
 } Known;
@@ -42,7 +35,7 @@ typedef struct Compiler {
     IrFunction *f;
     Local *locals;
     Vec(Known) known;
-    Vec(Capture) captures;
+    Vec(ScalarCapture) captures;
     int next_local;
     Elem result;
     bool changed, bad;
@@ -50,7 +43,7 @@ typedef struct Compiler {
 
 static IrFnExpr *compile(Compiler *c, const AstExpr *e);
 
-static Elem type_of_number(double value, bool whole)
+Elem scalar_type_of_number(double value, bool whole)
 {
     bool i32 = value >= elem_min(ELEM_I32) && value <= elem_max(ELEM_I32);
     bool u32 = value >= 0 && value <= elem_max(ELEM_U32);
@@ -127,8 +120,7 @@ static IrFnExpr *broken(Compiler *c)
     return ir_fn_const(c->el->g, 0, ELEM_I32);
 }
 
-/* The type with which a number enters the function. */
-static Elem arithmetic(Elem e)
+Elem scalar_arithmetic(Elem e)
 {
     switch (e) {
     case ELEM_BOOL:
@@ -157,7 +149,7 @@ static Elem written_type(Elab *el, const char *type, Span span)
         diag_help(el->diags, d, "in a function with control flow types are i32 u32 f32 and bool");
         return ELEM_NONE;
     }
-    return arithmetic(e);
+    return scalar_arithmetic(e);
 }
 
 /* ---- expressions ------------------------------------------------------------------------ */
@@ -173,7 +165,7 @@ static IrFnExpr *make_op(Compiler *c, IrExprOp op, IrFnExpr *a, IrFnExpr *b)
     }
     double value = ir_apply(op, ELEM_F64, a->written, b != NULL ? b->written : 0, 0);
     bool whole = e->type == ELEM_I32 || e->type == ELEM_U32;
-    return ir_fn_const(g, value, whole ? type_of_number(value, true) : e->type);
+    return ir_fn_const(g, value, whole ? scalar_type_of_number(value, true) : e->type);
 }
 
 /* Stands for a variable that the next round will have. */
@@ -195,7 +187,7 @@ static IrFnExpr *capture(Compiler *c, const AstExpr *e, Val v)
     }
     bool whole = v.kind == VAL_NUMBER && el_is_integral(c->el, value);
     Elem type = el_is_truth(c->el, v) ? ELEM_BOOL : whole ? ELEM_I32 : ELEM_F32;
-    vec_push(c->el->arena, &c->captures, (Capture){e->name, value, type});
+    vec_push(c->el->arena, &c->captures, (ScalarCapture){e->name, value, type});
     c->changed = true;
     return later(c, type);
 }
@@ -222,7 +214,7 @@ static IrFnExpr *compile_name(Compiler *c, const AstExpr *e)
     b->used = true;
     double value;
     if (el_constant(el, b->val, &value) && b->val.unit == NULL) {
-        Elem type = el_is_truth(el, b->val) ? ELEM_BOOL : type_of_number(value, value == floor(value));
+        Elem type = el_is_truth(el, b->val) ? ELEM_BOOL : scalar_type_of_number(value, value == floor(value));
         return ir_fn_const(el->g, value, type);
     }
     if (el_is_scalar(b->val)) {
@@ -305,12 +297,10 @@ static IrFnExpr *compile_cond(Compiler *c, const AstExpr *e)
     return ir_fn_op(c->el->g, IR_X_SELECT, cond, a, b);
 }
 
-enum { MAX_ARGS = 12, MAX_STEPS = 10000000 };
-
-static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[MAX_ARGS])
+static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[SCALAR_MAX_ARGS])
 {
     int n = 0;
-    for (const AstArg *a = e->args; a != NULL && n < MAX_ARGS; a = a->next) {
+    for (const AstArg *a = e->args; a != NULL && n < SCALAR_MAX_ARGS; a = a->next) {
         args[n++] = compile(c, a->value);
     }
     return n;
@@ -327,13 +317,13 @@ static IrFnExpr *convert_number(Compiler *c, IrFnExpr *v, Elem to)
         v = make_op(c, IR_X_MAX, v, ir_fn_const(g, elem_min(to), v->type));
         v = make_op(c, IR_X_MIN, v, ir_fn_const(g, elem_max(to), v->type));
     }
-    return ir_fn_cast(g, v, arithmetic(to));
+    return ir_fn_cast(g, v, scalar_arithmetic(to));
 }
 
 static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
 {
     Elab *el = c->el;
-    IrFnExpr *args[MAX_ARGS];
+    IrFnExpr *args[SCALAR_MAX_ARGS];
     int n = compile_args(c, e, args);
     Elem to = elem_from_name(op->name);
     if (to != ELEM_NONE && n == 1) {
@@ -375,7 +365,7 @@ static IrFnExpr *compile_default(Compiler *c, const AstStmt *fn, const AstName *
 static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
 {
     Elab *el = c->el;
-    IrFnExpr *args[MAX_ARGS];
+    IrFnExpr *args[SCALAR_MAX_ARGS];
     int n = compile_args(c, e, args), i = 0;
     if (c->bad || !el_may_expand(el, fn, e->word)) {
         return broken(c);
@@ -404,16 +394,13 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
     return v;
 }
 
-static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const Elem *types, int n_types, Span span,
-                                Capture **captures, int *n_captures);
-
 static IrFnExpr *call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const AstExpr *e)
 {
     Elab *el = c->el;
-    IrFnExpr *args[MAX_ARGS + 32];
-    Elem types[MAX_ARGS];
+    IrFnExpr *args[SCALAR_MAX_ARGS + 32];
+    Elem types[SCALAR_MAX_ARGS];
     int n = compile_args(c, e, args), n_captures;
-    Capture *captures;
+    ScalarCapture *captures;
     for (int i = 0; i < n; i++) {
         types[i] = args[i]->type;
     }
@@ -422,12 +409,12 @@ static IrFnExpr *call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const
     }
     Frame frame = {c->fn, el->frame};
     el->frame = &frame;
-    IrFunction *f = function_for(el, fn, env, types, n, e->word, &captures, &n_captures);
+    IrFunction *f = scalar_function(el, fn, env, types, n, e->word, &captures, &n_captures);
     el->frame = frame.up;
     if (f == NULL) {
         return broken(c);
     }
-    for (int i = 0; i < n_captures && n < MAX_ARGS + 32; i++) {
+    for (int i = 0; i < n_captures && n < SCALAR_MAX_ARGS + 32; i++) {
         AstExpr name = {.kind = AST_NAME, .name = captures[i].name, .span = e->word};
         args[n++] = compile_name(c, &name);
     }
@@ -456,7 +443,7 @@ static IrFnExpr *compile_any(Compiler *c, const AstExpr *e)
     Elab *el = c->el;
     switch (e->kind) {
     case AST_NUMBER:
-        return ir_fn_const(el->g, e->num, type_of_number(e->num, e->is_int));
+        return ir_fn_const(el->g, e->num, scalar_type_of_number(e->num, e->is_int));
     case AST_BOOL:
         return ir_fn_const(el->g, e->num, ELEM_BOOL);
     case AST_NAME:
@@ -710,11 +697,11 @@ static bool param_types(Elab *el, const AstStmt *fn, const Elem *given, int n, E
 {
     int i = 0;
     for (const AstName *p = fn->names; p != NULL; p = p->next, i++) {
-        if (i >= n || i >= MAX_ARGS) {
+        if (i >= n || i >= SCALAR_MAX_ARGS) {
             el_error(el, MISSING_ARGUMENT, span, fn->name, p->name);
             return false;
         }
-        types[i] = p->type != NULL ? written_type(el, p->type, p->type_span) : arithmetic(given[i]);
+        types[i] = p->type != NULL ? written_type(el, p->type, p->type_span) : scalar_arithmetic(given[i]);
         if (types[i] == ELEM_NONE) {
             return false;
         }
@@ -734,10 +721,10 @@ static bool same_types(const Compiled *have, const AstStmt *fn, const Elem *type
     return memcmp(have->types, types, sizeof *types * (size_t)n) == 0;
 }
 
-static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const Elem *given, int n, Span span,
-                                Capture **captures, int *n_captures)
+IrFunction *scalar_function(Elab *el, const AstStmt *fn, Scope *env, const Elem *given, int n, Span span,
+                            ScalarCapture **captures, int *n_captures)
 {
-    Elem types[MAX_ARGS];
+    Elem types[SCALAR_MAX_ARGS];
     for (const Frame *f = el->frame; f != NULL; f = f->up) {
         if (f->fn == fn) {
             Diag *d = el_error(el, RECURSION, span, fn->name);
@@ -785,122 +772,4 @@ static IrFunction *function_for(Elab *el, const AstStmt *fn, Scope *env, const E
     *captures = c.captures.at;
     *n_captures = c.captures.n;
     return c.f;
-}
-
-/* ---- calls ------------------------------------------------------------------------------ */
-
-static Elem type_of_argument(Elab *el, Val v)
-{
-    if (v.kind == VAL_IMAGE) {
-        return arithmetic(ir_expr(el->g, v.expr)->type);
-    }
-    if (el_is_truth(el, v)) {
-        return ELEM_BOOL;
-    }
-    double value;
-    if (v.kind != VAL_NUMBER || v.unit != NULL) { /* a whole number of um need not be one of pixels */
-        return ELEM_F32;
-    }
-    if (el_constant(el, v, &value)) {
-        return type_of_number(value, value == floor(value));
-    }
-    return el_is_integral(el, v.expr) ? ELEM_I32 : ELEM_F32;
-}
-
-/* The argument in the type of the parameter; 0 after a complaint. */
-static IrExpr convert_argument(Elab *el, const IrFunction *f, int i, Val v, Span span)
-{
-    Elem have = type_of_argument(el, v), want = f->vars.at[i].type;
-    bool loses = (want != ELEM_F32 && have == ELEM_F32) || (want == ELEM_BOOL) != (have == ELEM_BOOL);
-    if (loses) {
-        Diag *d = el_error(el, TYPE_MISMATCH, span, elem_name(want), el_describe(el, v));
-        if (want == ELEM_BOOL || have == ELEM_BOOL) {
-            diag_help(el->diags, d, want == ELEM_BOOL ? "compare it with something: %s > 0" : "number(%s) is 0 or 1",
-                      el_words(el, span));
-        } else {
-            diag_help(el->diags, d, "%s(%s) rounds it", elem_name(want), el_words(el, span));
-        }
-        return 0;
-    }
-    IrExpr e = v.kind == VAL_NUMBER ? el_pixels(el, v, -1, IR_AX_X, span) : v.expr;
-    return ir_cast(el->g, e, want);
-}
-
-static Val call_on_constants(Elab *el, const IrFunction *f, const IrExpr *args, int n, Span span)
-{
-    double values[IR_FN_MAX_VARS];
-    for (int i = 0; i < n; i++) {
-        if (!ir_is_const(el->g, args[i], &values[i])) {
-            Diag *d = el_error(el, SCALAR_NEEDS_PIXELS, span, f->name);
-            diag_help(el->diags, d, "call it on an image, or on numbers that are known");
-            return el_err();
-        }
-    }
-    double v;
-    if (!ir_function_eval_within(f, values, MAX_STEPS, &v)) {
-        Diag *d = el_error(el, ENDLESS, span, f->name, MAX_STEPS);
-        diag_help(el->diags, d,
-                  "does its loop end? on an image it runs on the device: call it on "
-                  "one");
-        return el_err();
-    }
-    return el_host(ir_const_typed(el->g, v, f->type == ELEM_BOOL ? ELEM_BOOL : ELEM_F64));
-}
-
-static int function_index(const Elab *el, const IrFunction *f)
-{
-    int i = 0;
-    while (el->g->functions.at[i] != f) {
-        i++;
-    }
-    return i;
-}
-
-Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span)
-{
-    Val vals[MAX_ARGS];
-    Elem types[MAX_ARGS];
-    IrExpr exprs[MAX_ARGS + 32];
-    Capture *captures;
-    int n_captures, grid = -1;
-    if (n > MAX_ARGS) {
-        el_error(el, TOO_MANY_ARGUMENTS, span, fn->name, MAX_ARGS);
-        return el_err();
-    }
-    IrId labels;
-    for (int i = 0; i < n; i++) {
-        vals[i] = el_numbers(el, args[i]);
-    }
-    if (!el_by_label(el, vals, n, &labels, span)) {
-        return el_err();
-    }
-    for (int i = 0; i < n; i++) {
-        if (!el_is_scalar(vals[i]) && vals[i].kind != VAL_IMAGE) {
-            el_error(el, NOT_A_NUMBER, at[i], el_describe(el, vals[i]));
-            return el_err();
-        }
-        types[i] = type_of_argument(el, vals[i]);
-    }
-    if (!el_meet(el, vals, n, span)) {
-        return el_err();
-    }
-    IrFunction *f = function_for(el, fn, env, types, n, span, &captures, &n_captures);
-    if (f == NULL) {
-        return el_err();
-    }
-    for (int i = 0; i < n; i++) {
-        exprs[i] = convert_argument(el, f, i, vals[i], at[i]);
-        grid = vals[i].kind == VAL_IMAGE ? vals[i].grid : grid;
-        if (exprs[i] == 0) {
-            return el_err();
-        }
-    }
-    for (int i = 0; i < n_captures && n < MAX_ARGS + 32; i++) {
-        exprs[n++] = ir_cast(el->g, captures[i].e, captures[i].type);
-    }
-    if (grid < 0) {
-        return call_on_constants(el, f, exprs, n, span);
-    }
-    IrExpr result = ir_call(el->g, function_index(el, f), exprs, n);
-    return labels != 0 ? el_vector(result, labels) : el_image(el, result, grid);
 }
