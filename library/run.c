@@ -190,22 +190,14 @@ static bool check_inputs(const Program *program, const PipecRun *run, ExecInput 
     return true;
 }
 
-/* What options of a command line are asked for, too. */
+/* As options of a command line are. */
 static bool check_params(const Program *program, const double *params, Err *err)
 {
     for (int i = 0; i < program->n_params; i++) {
-        const ProgParam *p = &program->params[i];
-        char range[2 * DECIMAL_BYTES + 16], value[DECIMAL_BYTES];
-        options_range_text(p, range, sizeof range);
+        char called[200], value[DECIMAL_BYTES];
+        snprintf(called, sizeof called, "'%s'", program->params[i].name);
         decimal_shortest(params[i], value);
-        if (isnan(params[i]) || (p->integer && rint(params[i]) != params[i])) {
-            return err_set(err, CODE_USAGE, "'%s' takes a %s, not %s", p->name, p->integer ? "whole number" : "number",
-                           value);
-        }
-        if (params[i] < p->lo || params[i] > p->hi) {
-            return err_set(err, CODE_USAGE, "'%s' is %s, but must be %s%s", p->name, value,
-                           isfinite(p->lo) && isfinite(p->hi) ? "in " : "", range);
-        }
+        TRY(options_param_allows(&program->params[i], called, params[i], value, err));
     }
     return true;
 }
@@ -239,6 +231,20 @@ static void describe_image(const ExecGrid *g, Elem elem, PipecImage *image)
     }
 }
 
+/* A series lies in memory along whatever axis was left; to the user it lies along its own. */
+static void turn_series(const ProgOutput *output, PipecImage *image)
+{
+    int from = 0, to = output->kind == OUT_SERIES ? (int)(strchr("xyz", output->axes[0]) - "xyz") : 0;
+    for (int axis = 0; axis < 4; axis++) {
+        from = image->extent[axis] > 1 ? axis : from;
+    }
+    if (output->kind == OUT_SERIES && from != to) {
+        image->extent[to] = image->extent[from];
+        image->stride[to] = image->stride[from];
+        image->extent[from] = 1;
+    }
+}
+
 /* ---- plans ----------------------------------------------------------------------------- */
 
 static void give_plan(const ExecPlan *of, PipecPlan *plan, PipecImage *outputs)
@@ -253,6 +259,7 @@ static void give_plan(const ExecPlan *of, PipecPlan *plan, PipecImage *outputs)
             ExecGrid grid = of->grids[program->buffers[buffer].grid];
             grid.place = of->places[i];
             describe_image(&grid, of->buffers[buffer].elem, &outputs[i]);
+            turn_series(&program->outputs[i], &outputs[i]);
         }
     }
 }
@@ -519,6 +526,7 @@ int pipec_image(const PipecResult *result, int output, PipecImage *image, PipecE
     }
     if (err.code == CODE_OK) {
         describe_image(&r->grids[output], r->elems[output], image);
+        turn_series(&r->program->outputs[output], image);
         image->data = r->images[output];
     }
     return library_code(&err, error);

@@ -319,26 +319,29 @@ static bool set_word(const ProgParam *p, const char *name, const char *text, dou
     return err_set(err, CODE_USAGE, "--%s is one of %s, not '%s'", name, p->words, text);
 }
 
+bool options_param_allows(const ProgParam *p, const char *called, double value, const char *shown, Err *err)
+{
+    char range[2 * DECIMAL_BYTES + 16];
+    if (isnan(value) || (p->integer && rint(value) != value)) {
+        return err_set(err, CODE_USAGE, "%s takes a %snumber, not '%s'", called, isnan(value) ? "" : "whole ", shown);
+    }
+    options_range_text(p, range, sizeof range);
+    return (value >= p->lo && value <= p->hi) || err_set(err, CODE_USAGE, "%s is %s, but must be %s%s", called, shown,
+                                                         isfinite(p->lo) && isfinite(p->hi) ? "in " : "", range);
+}
+
 static bool set_param(const Program *program, int param, const char *text, double *params, Err *err)
 {
     const ProgParam *p = &program->params[param];
-    char name[128], range[2 * DECIMAL_BYTES + 16], *end;
+    char name[128], option[132], *end;
     options_param_name(program, param, name, sizeof name);
-    options_range_text(p, range, sizeof range);
+    snprintf(option, sizeof option, "--%s", name);
     if (p->words != NULL) {
         return set_word(p, name, text, &params[param], err);
     }
     double value = strtod(text, &end);
-    if (end == text || *end != '\0' || isnan(value)) {
-        return err_set(err, CODE_USAGE, "--%s takes a number, not '%s'", name, text);
-    }
-    if (p->integer && rint(value) != value) {
-        return err_set(err, CODE_USAGE, "--%s takes a whole number, not '%s'", name, text);
-    }
-    if (value < p->lo || value > p->hi) {
-        return err_set(err, CODE_USAGE, "--%s is %s, but must be %s%s", name, text,
-                       isfinite(p->lo) && isfinite(p->hi) ? "in " : "", range);
-    }
+    value = end == text || *end != '\0' ? (double)NAN : value;
+    TRY(options_param_allows(p, option, value, text, err));
     params[param] = value;
     return true;
 }

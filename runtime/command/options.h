@@ -75,6 +75,8 @@ void options_input_name(const Program *program, int input, char *to, size_t size
 /* What a value of a parameter is called: "3.5", "otsu"; `to` has room for OPTION_VALUE bytes. */
 enum { OPTION_VALUE = 128 };
 void options_value_text(const ProgParam *param, double value, char to[OPTION_VALUE]);
+/* False for what is no number, or not in the range; messages call the param `called` and show the value so. */
+bool options_param_allows(const ProgParam *param, const char *called, double value, const char *shown, Err *err);
 /* "0.1 .. 50", "otsu|li", "at least 1", "at most 9", or "". */
 void options_range_text(const ProgParam *param, char *to, size_t size);
 /* "sigma=3 kappa=2": every parameter with its value; owned by the caller (free); NULL: memory. */
