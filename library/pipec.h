@@ -121,7 +121,8 @@ typedef struct PipecInput {
 /* Where the rows of an output that is an image go.  Each plane's come in ascending order. */
 typedef struct PipecSink {
     size_t size;
-    PipecWrite *write; /* NULL: into memory, for pipec_image */
+    PipecWrite
+        *write; /* NULL: into memory, for pipec_image; a series should go there: its rows may lie along any axis */
     void *context;
 } PipecSink;
 

@@ -97,7 +97,7 @@ class Pipeline:
         return explain(self)
 
     def __repr__(self):
-        names = [i["name"] for i in self.inputs] + [f"{p['name']}={p['default']:g}" for p in self.params]
+        names = [i["name"] for i in self.inputs] + [f"{p['name']}={_kind(p)[1]}" for p in self.params]
         return f"<pipeline {self.name}({', '.join(names)}) -> {', '.join(o['name'] for o in self.outputs)}>"
 
     def _repr_html_(self):
@@ -194,6 +194,12 @@ class _Call:
         for about in self.pipeline.params:
             name = about["name"]
             value = params.get(name, named.pop(name, about["default"]))
+            words = about.get("words")
+            if words and isinstance(value, (str, bool)):
+                value = str(value).lower() if isinstance(value, bool) else value
+                if value not in words:
+                    raise ArgumentError(f"'{name}' is one of {', '.join(words)}, not {value!r}")
+                value = words.index(value)
             try:
                 values.append(float(value))
             except (TypeError, ValueError):
@@ -231,7 +237,7 @@ class _Call:
             name = about["name"]
             if name not in out:
                 continue
-            if name not in known:
+            if name not in known or about["kind"] == "series":
                 raise ArgumentError(f"'{name}' is no image, so it cannot go into an array")
             (shape, dtype), array = known[name], out[name]
             if not hasattr(array, "shape") or not hasattr(array, "__setitem__"):
@@ -291,13 +297,23 @@ def _range(param):
     return f"at least {low:g}" if low is not None else f"at most {high:g}" if high is not None else ""
 
 
+def _kind(param):
+    """The Python type of a param, and its default as a value of that."""
+    if "words" in param:
+        word = param["words"][int(param["default"])]
+        return (bool, word == "true") if sorted(param["words"]) == ["false", "true"] else (str, word)
+    kind = int if param["integer"] else float
+    return kind, kind(param["default"])
+
+
 def _document(about):
     lines = [about["summary"] or f"The pipeline {about['name']}.", ""]
     for one in about["inputs"]:
         lines.append(f"{one['name']}[{', '.join(one['axes'])}]: {one['pixels']}")
     for one in about["params"]:
-        kind, parts = "int" if one["integer"] else "float", [one["help"], _range(one)]
-        lines.append(f"{one['name']}: {kind} = {one['default']:g}" + "".join(f", {part}" for part in parts if part))
+        kind, default = _kind(one)
+        parts = [one["help"], "one of " + ", ".join(one["words"]) if "words" in one else _range(one)]
+        lines.append(f"{one['name']}: {kind.__name__} = {default}" + "".join(f", {part}" for part in parts if part))
     lines += ["", "Results:"]
     for one in about["outputs"]:
         lines.append(f"{one['name']}: {one['kind']}" + (f"[{', '.join(one['axes'])}]" if "axes" in one else ""))
@@ -318,8 +334,8 @@ class _Signature:
         kinds, about = inspect.Parameter, (pipeline or owner)._description
         parameters = [kinds(i["name"], kinds.POSITIONAL_OR_KEYWORD) for i in about["inputs"]]
         for p in about["params"]:
-            kind = int if p["integer"] else float
-            parameters.append(kinds(p["name"], kinds.KEYWORD_ONLY, default=kind(p["default"]), annotation=kind))
+            kind, default = _kind(p)
+            parameters.append(kinds(p["name"], kinds.KEYWORD_ONLY, default=default, annotation=kind))
         taken = {p.name for p in parameters}
         parameters += [kinds(name, kinds.KEYWORD_ONLY, default=None) for name in _OPTIONS if name not in taken]
         return inspect.Signature(parameters, return_annotation=Result)
@@ -331,5 +347,8 @@ def _class_for(handle):
     for one in [*about["inputs"], *about["outputs"]]:
         if "axes" in one:
             one["axes"] = "".join(one["axes"])
+    for one in about["params"]:
+        if "words" in one:
+            one["words"] = one["words"].split("|")
     members = {"_handle": handle, "_description": about, "__doc__": _document(about), "__signature__": _Signature()}
     return type(about["name"], (Pipeline,), members)

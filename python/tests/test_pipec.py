@@ -93,6 +93,23 @@ def test_params_are_checked(squares, image):
         squares(least=3)
 
 
+def test_params_of_words(image):
+    pipeline = pipec.compile(
+        "input image[y, x]\nparam way = up in [up, down]\nparam twice = false\n"
+        "a = image + 1 if way == up else image - 1\noutput b = 2 * a if twice else a\n"
+        "output profile = sum_project(image, x) as csv\n"
+    )
+    assert np.array_equal(pipeline(image).b, image + 1.0)
+    assert np.array_equal(pipeline(image, way="down", twice=True).b, 2 * (image - 1.0))
+    assert inspect.signature(pipeline).parameters["way"].default == "up" and "one of up, down" in pipeline.__doc__
+    assert np.array_equal(pipeline(image).profile, image.sum(1))
+    assert pipeline.plan(image).outputs["profile"] == ((47,), "float32")
+    with pytest.raises(pipec.ArgumentError, match="is no image"):
+        pipeline(image, out={"profile": np.zeros(47)})
+    with pytest.raises(pipec.ArgumentError, match="one of up, down"):
+        pipeline(image, way="left")
+
+
 def test_mistakes_are_data():
     with pytest.raises(pipec.CompileError) as caught:
         pipec.compile("input image[y, x]\noutput a = gausian(image, 2)\n")
