@@ -4,6 +4,7 @@
 
 #include "../base/measures.h"
 #include "../frontend/ops/ops.h"
+#include "../frontend/syntax/tokens.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -227,6 +228,27 @@ static int search(const Ops *ops, char *const *words, int n, Arena *arena)
     return found > 0 ? CODE_OK : unknown_operator(ops, words[0], arena);
 }
 
+/* Every word that the language knows, with its kind: what editors colour is made of it (editors/make_grammars.py). */
+static int print_words(const Ops *ops)
+{
+    const char *word;
+    for (size_t i = 0; (word = fe_keyword(i)) != NULL; i++) {
+        printf("keyword %s\n", word);
+    }
+    for (size_t i = 0; (word = fe_unit(i)) != NULL; i++) {
+        printf("unit %s\n", word);
+    }
+    for (int i = 0; i < ops->n; i++) {
+        if (ops->at[i].group != NULL) {
+            printf("operator %s\n", ops->at[i].name);
+        }
+    }
+    for (int i = 0; i < MEASURE_IDS; i++) {
+        printf("property %s\n", MEASURES[i].name);
+    }
+    return CODE_OK;
+}
+
 static int ops_of(int argc, char **argv, Arena *arena)
 {
     const Ops *ops = ops_load(arena);
@@ -239,6 +261,8 @@ static int ops_of(int argc, char **argv, Arena *arena)
         } else if (strcmp(argv[i], "--markdown") == 0) {
             print_operators(ops, arena);
             return CODE_OK;
+        } else if (strcmp(argv[i], "--words") == 0) {
+            return print_words(ops);
         } else if (strcmp(argv[i], "--migration") == 0 && i + 1 < argc) {
             return print_migration(ops, argv[i + 1], arena);
         } else {

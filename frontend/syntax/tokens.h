@@ -46,6 +46,9 @@ void fe_tokens(Arena *arena, const Source *source, Diags *diags, Tokens *tokens)
 /* The keywords in turn, NULL behind the last one. */
 const char *fe_keyword(size_t i);
 
+/* The units of numbers in turn, NULL behind the last one. */
+const char *fe_unit(size_t i);
+
 Span token_span(const Source *source, const Token *token);
 /* True when a value can end with this token, so that `-` after it is a subtraction. */
 bool token_ends_value(int kind);

@@ -1,0 +1,1 @@
+setlocal commentstring=#\ %s shiftwidth=4 expandtab
