@@ -11,6 +11,7 @@ bool err_set(Err *err, int code, const char *format, ...)
         return false;
     }
     err->code = code;
+    err->transient = false;
     va_list ap;
     va_start(ap, format);
     vsnprintf(err->text, sizeof err->text, format, ap);
@@ -33,5 +34,11 @@ bool err_prefix(Err *err, const char *format, ...)
 void err_clear(Err *err)
 {
     err->code = CODE_OK;
+    err->transient = false;
     err->text[0] = '\0';
+}
+
+int err_exit_code(const Err *err)
+{
+    return err->transient ? CODE_AGAIN : err->code;
 }

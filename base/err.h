@@ -19,11 +19,13 @@ enum {
     CODE_DEVICE = 3,        /* no usable device, or the device was lost */
     CODE_MEMORY = 4,        /* does not fit, even in tiles */
     CODE_OUTPUT = 5,        /* an output cannot be written */
+    CODE_AGAIN = 75,        /* as EX_TEMPFAIL: what was in the way may pass, and the same command may succeed later */
     CODE_INTERRUPTED = 130, /* SIGINT; after SIGTERM a process ends with 143 */
 };
 
 typedef struct Err {
-    int code; /* CODE_OK while nothing failed */
+    int code;       /* CODE_OK while nothing failed */
+    bool transient; /* it may pass: a full disk, a lost device */
     char text[1000];
 } Err;
 
@@ -32,6 +34,8 @@ bool err_set(Err *err, int code, const char *format, ...) __attribute__((format(
 /* Puts "prefix: " before the text of a failure already recorded; returns false. */
 bool err_prefix(Err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void err_clear(Err *err);
+/* What the process ends with: the code, or CODE_AGAIN for what may pass. */
+int err_exit_code(const Err *err);
 
 /* Forwards a failure that the callee has already described. */
 #define TRY(call)         \

@@ -109,8 +109,19 @@ static const struct Reason {
     {ETXTBSY, "it is a program that is running"},
 };
 
+bool file_error_passes(int error)
+{
+    static const int PASS[] = {ENOSPC, EDQUOT, EIO, ESTALE, ETIMEDOUT, ENFILE, ENOMEM, EAGAIN, ENOLCK};
+    bool passes = false;
+    for (size_t i = 0; i < sizeof PASS / sizeof *PASS; i++) {
+        passes = passes || PASS[i] == error;
+    }
+    return passes;
+}
+
 bool file_err_set(Err *err, int code, const char *verb, const char *path, int error)
 {
+    const bool first = err->code == CODE_OK;
     char other[160];
     const char *text = NULL;
     for (size_t i = 0; i < sizeof REASONS / sizeof *REASONS; i++) {
@@ -124,7 +135,9 @@ bool file_err_set(Err *err, int code, const char *verb, const char *path, int er
         }
         text = other;
     }
-    return err_set(err, code, "cannot %s '%s': %s", verb, path, text);
+    err_set(err, code, "cannot %s '%s': %s", verb, path, text);
+    err->transient = first ? file_error_passes(error) : err->transient;
+    return false;
 }
 
 /* ---- reading --------------------------------------------------------------------------- */

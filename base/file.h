@@ -60,6 +60,8 @@ int file_sweep(const char *folder);
 /* The same for the folder in which `path` is. */
 void file_sweep_beside(const char *path);
 
+/* True for an errno value that may be gone when the same is tried later: no space, or a file system that does not answer. */
+bool file_error_passes(int error);
 /* Records "cannot VERB 'PATH': the reason of errno value `error`, as a sentence"; returns false. */
 bool file_err_set(Err *err, int code, const char *verb, const char *path, int error);
 

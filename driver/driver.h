@@ -69,6 +69,7 @@ int cmd_explain(int argc, char **argv);
 int cmd_fmt(int argc, char **argv);
 int cmd_help(int argc, char **argv);
 int cmd_lsp(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);

@@ -68,11 +68,12 @@ void man_end(void)
     put_options();
     puts(".SH EXIT STATUS");
     static const char *const CODES[][2] = {{"0", "all is done"},
-                                           {"1", "some images failed"},
+                                           {"1", "some images failed for good"},
                                            {"2", "wrong usage, or mistakes in the pipeline"},
                                            {"3", "no usable device"},
                                            {"4", "it does not fit into memory"},
                                            {"5", "an output cannot be written"},
+                                           {"75", "something was in the way that may pass; a retry may succeed"},
                                            {"130, 143", "interrupted; ended by SIGTERM"}};
     for (size_t i = 0; i < sizeof CODES / sizeof *CODES; i++) {
         put_item(CODES[i][0], CODES[i][1]);

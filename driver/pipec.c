@@ -24,6 +24,8 @@ static const struct Command {
     {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
      "make an executable, or a C library; --for includes kernels compiled for a device and images of a shape",
      cmd_build},
+    {"merge", "merge FOLDER... [-o FOLDER]",
+     "join what the shards of a batch have left: tables, values, summaries, failures, journals", cmd_merge},
     {"fmt", "fmt [--check] FILE.pipe...", "format pipelines in the one style; --check only says which are not",
      cmd_fmt},
     {"ops", "ops [NAME|WORD...] [--source]",
@@ -69,7 +71,7 @@ int usage_error(const char *format, ...)
 int complain(const Err *err)
 {
     status_print(stderr, "pipec: %s\n", err->text);
-    return err->code;
+    return err_exit_code(err);
 }
 
 static void print_command(const struct Command *command)
@@ -169,7 +171,7 @@ void driver_arena(Arena *arena)
 static int run_command(int (*run)(int argc, char **argv), int argc, char **argv)
 {
     if (setjmp(no_memory) != 0) {
-        const Err err = {CODE_MEMORY, "out of memory"};
+        const Err err = {.code = CODE_MEMORY, .text = "out of memory"};
         complain(&err);
         return CODE_MEMORY;
     }

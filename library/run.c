@@ -15,7 +15,7 @@
 #include <string.h>
 
 _Static_assert((int)PIPEC_BOOL == (int)ELEM_BOOL && (int)PIPEC_F64 == (int)ELEM_F64, "types are numbered alike");
-_Static_assert(sizeof(PipecError) == sizeof(Err), "failures are described alike");
+_Static_assert(sizeof((PipecError){0}.text) == sizeof((Err){0}.text), "failures are described alike");
 
 /* One pipeline at a time is bound to a device: the one that was run last. */
 struct PipecDevice {

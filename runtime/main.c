@@ -5,6 +5,7 @@
 
 #include "../base/stack.h"
 #include "batch/batch.h"
+#include "batch/shard.h"
 #include "command/describe.h"
 #include "host/signals.h"
 #include "host/status.h"
@@ -20,6 +21,8 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
         describe_version(program, stdout);
     } else if (options->describe) {
         (options->json ? describe_json : describe_text)(program, stdout);
+    } else if (options->merge) {
+        return shard_merge(options->files, options->n_files, options->output, program->name, options->command);
     } else if (options->dry_run) {
         return batch_dry_run(program, options);
     } else {

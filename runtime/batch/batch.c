@@ -7,7 +7,7 @@
 #include "../../base/file.h"
 #include "engine.h"
 #include "folder_lock.h"
-#include "merge.h"
+#include "shard.h"
 #include "../host/signals.h"
 #include "../host/status.h"
 
@@ -22,6 +22,8 @@ typedef struct Batch {
     const RtHooks *hooks;
     BatchList list;
     ImageFate *fates;
+    Join join; /* of what has become of them */
+    char *header;
     Journal *journal;
     FolderLock *lock;
     char key[DIGEST_TEXT]; /* of all that decides the results but the images */
@@ -82,7 +84,7 @@ static bool open_journal(Batch *b, Err *err)
     if (!wants_journal(b)) {
         return true;
     }
-    TRY(journal_open(b->list.journal, b->key, b->options->resume, &b->journal, err));
+    TRY(journal_open(b->list.files.journal, b->key, b->options->resume, &b->journal, err));
     for (int i = 0; b->options->resume && i < b->list.n; i++) {
         JournalImage image = batch_item_files(b->program, &b->list.items[i]);
         const char *values;
@@ -136,7 +138,7 @@ static void sweep_folder_of(const char *path, char *last, size_t size)
 static void sweep(const BatchList *list)
 {
     char last[4096] = "";
-    sweep_folder_of(list->journal, last, sizeof last);
+    sweep_folder_of(list->files.journal, last, sizeof last);
     for (int k = 0; k < list->program->n_outputs; k++) {
         for (int i = 0; i < list->n; i++) {
             const char *path = list->items[i].outputs[k];
@@ -161,7 +163,11 @@ static bool prepare(Batch *b, Err *err)
     batch_list_key(&b->list, b->options, b->parameters, b->key);
     TRY(lock_folder(b, err));
     sweep(&b->list);
-    return open_journal(b, err);
+    TRY(open_journal(b, err));
+    if (b->list.shard != NULL) {
+        (void)unlink(b->list.shard); /* it has not ended */
+    }
+    return true;
 }
 
 /* ---- the work -------------------------------------------------------------------------- */
@@ -215,21 +221,7 @@ static bool work(Batch *b, Err *err)
     return ok;
 }
 
-/* ---- tables of all images -------------------------------------------------------------- */
-
-/* The images that are done; `output` < 0: with their whole-image values, else with that table. */
-static int collect_parts(const Batch *b, int output, MergePart *parts)
-{
-    int n = 0;
-    for (int i = 0; i < b->list.n; i++) {
-        const BatchItem *item = &b->list.items[i];
-        if (b->fates[i].state == IMAGE_DONE || b->fates[i].state == IMAGE_BEFORE) {
-            parts[n++] = (MergePart){item->name, (const char *const *)item->fields,
-                                     output < 0 ? b->fates[i].values : item->outputs[output]};
-        }
-    }
-    return n;
-}
+/* ---- files of all images --------------------------------------------------------------- */
 
 /* "count,mean": owned by the caller (free). */
 static char *values_header(const Program *program)
@@ -250,39 +242,77 @@ static char *values_header(const Program *program)
     return fclose(to) == 0 ? text : NULL;
 }
 
-/* The table of all images with that output, or below 0 with their values, and the summary of it. */
-static bool merge_one(const Batch *b, int output, const char *header, MergePart *parts, Err *err)
+static JoinImage join_image(const BatchItem *item, const ImageFate *fate)
 {
-    const BatchList *list = &b->list;
-    const char *by[COLUMNS_MOST], *summary = list->summaries[output < 0 ? b->program->n_outputs : output];
-    MergeColumns with = {.columns = &list->columns, .by = list->by, .n_by = list->n_by};
-    int n = collect_parts(b, output, parts);
-    for (int i = 0; i < list->n_by; i++) {
-        by[i] = list->columns.names[list->by[i]];
-    }
-    if (n == 0) {
-        return true;
-    }
-    with.summary = summary != NULL ? summary_new(by, list->n_by) : NULL;
-    bool ok = summary == NULL || with.summary != NULL || no_memory(err);
-    ok = ok && (output < 0 ? merge_values(list->values, header, &with, parts, n, err)
-                           : merge_tables(list->merged[output], &with, parts, n, err));
-    ok = ok && (summary == NULL || summary_write(with.summary, summary, err));
-    summary_free(with.summary);
-    return ok;
+    static const JoinFate FATES[] = {[IMAGE_WAITING] = JOIN_LEFT,
+                                     [IMAGE_BEFORE] = JOIN_DONE,
+                                     [IMAGE_DONE] = JOIN_DONE,
+                                     [IMAGE_FAILED] = JOIN_FAILED};
+    const Err *err = fate->err;
+    return (JoinImage){.fate = FATES[fate->state],
+                       .name = item->name,
+                       .fields = item->fields,
+                       .outputs = item->outputs,
+                       .values = fate->values,
+                       .stage = fate->stage,
+                       .reason = err != NULL ? err->text : "out of host memory",
+                       .code = err != NULL ? err->code : CODE_MEMORY,
+                       .transient = err != NULL && err->transient};
 }
 
-static bool merge_all(const Batch *b, Err *err)
+/* All images, as far as the run has come; false without memory.  Freed by batch_free. */
+static bool make_join(Batch *b, Err *err)
 {
-    MergePart *parts = calloc((size_t)b->list.n + 1, sizeof *parts);
-    char *header = values_header(b->program);
-    bool ok = (parts != NULL && header != NULL) || no_memory(err);
-    for (int k = 0; ok && k < b->program->n_outputs; k++) {
-        ok = b->list.merged[k] == NULL || merge_one(b, k, NULL, parts, err);
+    const BatchList *list = &b->list;
+    int n = b->fates != NULL ? list->n : 0;
+    b->join = (Join){.columns = &list->columns, .by = list->by, .n_by = list->n_by, .failed = list->files.failed};
+    b->join.images = calloc((size_t)n + 1, sizeof *b->join.images);
+    b->join.tables = calloc((size_t)b->program->n_outputs + 1, sizeof *b->join.tables);
+    b->header = values_header(b->program);
+    TRY((b->join.images != NULL && b->join.tables != NULL && b->header != NULL) || no_memory(err));
+    for (int i = 0; i < n; i++) {
+        b->join.images[i] = join_image(&list->items[i], &b->fates[i]);
     }
-    ok = ok && (b->list.values == NULL || merge_one(b, -1, header, parts, err));
-    free(parts);
-    free(header);
+    b->join.n = n;
+    return true;
+}
+
+/* The tables of this run, or of all shards. */
+static void take_tables(Batch *b, const BatchFiles *files)
+{
+    Join *join = &b->join;
+    int n = b->program->n_outputs;
+    join->n_tables = 0;
+    join->failed = files->failed;
+    for (int k = 0; k < n; k++) {
+        if (files->merged[k] != NULL) {
+            join->tables[join->n_tables++] =
+                (JoinTable){.path = files->merged[k], .summary = files->summaries[k], .output = k};
+        }
+    }
+    if (files->values != NULL) {
+        join->tables[join->n_tables++] =
+            (JoinTable){.path = files->values, .summary = files->summaries[n], .header = b->header, .output = -1};
+    }
+}
+
+static bool leave_list(Batch *b, Err *err)
+{
+    const BatchList *list = &b->list;
+    if (list->shard == NULL || join_count(&b->join, JOIN_LEFT) > 0) {
+        return true;
+    }
+    Shard shard = {.name = b->program->name,
+                   .key = b->key,
+                   .folder = list->folder,
+                   .journal = list->files.journal,
+                   .whole = list->whole.journal,
+                   .shard = b->options->shard,
+                   .shards = b->options->shards,
+                   .images = list->n_all};
+    take_tables(b, &list->whole);
+    bool ok = shard_write(list->shard, &shard, &b->join, err);
+    take_tables(b, &list->files);
     return ok;
 }
 
@@ -304,47 +334,27 @@ static bool report_profile(const Batch *b, Err *err)
     return true;
 }
 
+/* After the work; tables only where it has come to its end. */
+static bool join_all(Batch *b, bool ended, Err *err)
+{
+    status_say(STATUS_REST, "joining tables");
+    TRY(make_join(b, err));
+    take_tables(b, &b->list.files);
+    bool ok = join_failures(&b->join, err);
+    ok = ok && ended && join_tables(&b->join, err) && leave_list(b, err);
+    status_close();
+    return ok && report_profile(b, err);
+}
+
 /* ---- after ----------------------------------------------------------------------------- */
-
-static const char *plural(int n)
-{
-    return n == 1 ? "" : "s";
-}
-
-/* "2 of 10 images failed:" and a line for each. */
-static void report_failures(const Batch *b)
-{
-    int failed = count(b, IMAGE_FAILED);
-    if (failed == 0) {
-        return;
-    }
-    fprintf(stderr, "%d of %d image%s failed:\n", failed, b->list.n, plural(b->list.n));
-    for (int i = 0; i < b->list.n; i++) {
-        if (b->fates[i].state == IMAGE_FAILED) {
-            const Err *err = b->fates[i].err;
-            fprintf(stderr, "  %s: %s\n", b->list.items[i].name, err != NULL ? err->text : "out of host memory");
-        }
-    }
-}
-
-/* Without a failure of the whole run: 4 when nothing was done because nothing fits, else 1. */
-static int code_of_failures(const Batch *b)
-{
-    bool memory = count(b, IMAGE_DONE) + count(b, IMAGE_BEFORE) == 0;
-    for (int i = 0; i < b->list.n; i++) {
-        const Err *err = b->fates[i].err;
-        memory = memory && (err == NULL || err->code == CODE_MEMORY);
-    }
-    return memory ? CODE_MEMORY : CODE_FILES;
-}
 
 /* True when the failure that ended the run is already listed with its image. */
 static bool failed_with(const Batch *b, const Err *err)
 {
     bool listed = false;
-    for (int i = 0; b->fates != NULL && i < b->list.n; i++) {
-        const Err *own = b->fates[i].err;
-        listed = listed || (own != NULL && strcmp(own->text, err->text) == 0);
+    for (int i = 0; i < b->join.n; i++) {
+        const JoinImage *image = &b->join.images[i];
+        listed = listed || (image->fate == JOIN_FAILED && strcmp(image->reason, err->text) == 0);
     }
     return listed;
 }
@@ -352,8 +362,8 @@ static bool failed_with(const Batch *b, const Err *err)
 static int report(const Batch *b, const Err *err)
 {
     const char *command = b->options->command;
-    int done = count(b, IMAGE_DONE) + count(b, IMAGE_BEFORE);
-    report_failures(b);
+    int done = join_count(&b->join, JOIN_DONE);
+    join_report(&b->join, stderr);
     if (signals_interrupted()) {
         fprintf(stderr, "%s: interrupted; %d of %d image%s done%s\n", command, done, b->list.n,
                 done == 1 ? " is" : "s are", b->journal != NULL ? ", --resume goes on" : "");
@@ -361,13 +371,13 @@ static int report(const Batch *b, const Err *err)
     }
     if (err->code != CODE_OK && failed_with(b, err)) {
         fprintf(stderr, "%s: given up; %d of %d image%s done\n", command, done, b->list.n, done == 1 ? " is" : "s are");
-        return err->code;
+        return err_exit_code(err);
     }
     if (err->code != CODE_OK) {
         fprintf(stderr, "%s: %s\n", command, err->text);
-        return err->code;
+        return err_exit_code(err);
     }
-    return done == b->list.n ? CODE_OK : code_of_failures(b);
+    return join_code(&b->join);
 }
 
 /* One that was lost is of no use to the next run. */
@@ -390,6 +400,9 @@ static void batch_free(Batch *b)
         free(b->fates[i].err);
     }
     free(b->fates);
+    free(b->join.images);
+    free(b->join.tables);
+    free(b->header);
     free(b->parameters);
     journal_close(b->journal);
     folder_unlock(b->lock);
@@ -404,12 +417,9 @@ int batch_run(const Program *program, const Options *options, const RtHooks *hoo
     Batch b = {.program = program, .options = options, .hooks = hooks};
     b.dev = hooks != NULL && hooks->device != NULL ? *hooks->device : NULL;
     status_say(STATUS_REST, "listing images");
-    bool ok = batch_list(program, options, &b.list, &err) && prepare(&b, &err) && work(&b, &err);
-    if (ok && !signals_interrupted()) {
-        status_say(STATUS_REST, "joining tables");
-        ok = merge_all(&b, &err);
-        status_close();
-        ok = ok && report_profile(&b, &err);
+    if (batch_list(program, options, &b.list, &err) && prepare(&b, &err)) {
+        bool ended = work(&b, &err) && !signals_interrupted();
+        (void)join_all(&b, ended, &err);
     }
     status_close();
     int code = report(&b, &err);

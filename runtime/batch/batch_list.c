@@ -73,9 +73,6 @@ static bool read_summary(BatchList *list, const Options *o, Err *err)
         list->by[list->n_by++] = column;
         at = at[n] == ',' ? at + n + 1 : NULL;
     }
-    if (list->n_by > 0 && o->shards > 1) {
-        return err_set(err, CODE_USAGE, "--summary needs all images, and --shard takes a part of them");
-    }
     return true;
 }
 
@@ -91,20 +88,22 @@ static char *summary_file(const BatchList *list, const Options *o, const char *n
     return batch_file(list, o, "", name, text);
 }
 
-static bool name_summaries(BatchList *list, const Options *o, Err *err)
+/* They are of all images: a shard has none. */
+static bool name_summaries(const BatchList *list, const Options *o, BatchFiles *files, Err *err)
 {
     const Program *p = list->program;
-    list->summaries = calloc((size_t)p->n_outputs + 1, sizeof *list->summaries);
-    bool ok = list->summaries != NULL;
-    for (int i = 0; i < p->n_outputs && ok && list->n_by > 0; i++) {
-        if (list->merged[i] != NULL) {
-            list->summaries[i] = summary_file(list, o, p->outputs[i].name);
-            ok = list->summaries[i] != NULL;
+    bool wanted = list->n_by > 0 && o->shards == 1;
+    files->summaries = calloc((size_t)p->n_outputs + 1, sizeof *files->summaries);
+    bool ok = files->summaries != NULL;
+    for (int i = 0; i < p->n_outputs && ok && wanted; i++) {
+        if (files->merged[i] != NULL) {
+            files->summaries[i] = summary_file(list, o, p->outputs[i].name);
+            ok = files->summaries[i] != NULL;
         }
     }
-    if (ok && list->n_by > 0 && list->values != NULL) {
-        list->summaries[p->n_outputs] = summary_file(list, o, "values");
-        ok = list->summaries[p->n_outputs] != NULL;
+    if (ok && wanted && files->values != NULL) {
+        files->summaries[p->n_outputs] = summary_file(list, o, "values");
+        ok = files->summaries[p->n_outputs] != NULL;
     }
     return ok || no_memory(err);
 }
@@ -124,34 +123,48 @@ static bool names_one_file(const BatchList *list)
     return strchr(list->template, '{') == NULL;
 }
 
-static bool name_batch_files(BatchList *list, const Options *o, Err *err)
+static bool name_batch_files(const BatchList *list, const Options *o, BatchFiles *files, Err *err)
 {
     const Program *p = list->program;
-    list->merged = calloc((size_t)p->n_outputs + 1, sizeof *list->merged);
-    list->journal = batch_file(list, o, ".", p->name, ".journal");
-    bool ok = list->merged != NULL && list->journal != NULL;
+    files->merged = calloc((size_t)p->n_outputs + 1, sizeof *files->merged);
+    files->journal = batch_file(list, o, ".", p->name, ".journal");
+    files->failed = o->keep_going ? batch_file(list, o, "", "failed", ".csv") : NULL;
+    bool ok = files->merged != NULL && files->journal != NULL && (files->failed != NULL || !o->keep_going);
     for (int i = 0; ok && i < p->n_outputs; i++) {
         if (results_is_table(&p->outputs[i])) {
-            list->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
-            ok = list->merged[i] != NULL;
-        } else if (p->outputs[i].kind == OUT_VALUE && list->values == NULL) {
+            files->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
+            ok = files->merged[i] != NULL;
+        } else if (p->outputs[i].kind == OUT_VALUE && files->values == NULL) {
             bool own = names_one_file(list) && o->shards == 1 && values_alone(p);
-            list->values = own ? strdup(list->template) : batch_file(list, o, "", "values", ".csv");
-            ok = list->values != NULL;
+            files->values = own ? strdup(list->template) : batch_file(list, o, "", "values", ".csv");
+            ok = files->values != NULL;
         }
     }
-    return ok || no_memory(err);
+    return (ok || no_memory(err)) && name_summaries(list, o, files, err);
+}
+
+/* The names for this run, and where it is a shard those that a run in one piece would have. */
+static bool name_all_files(BatchList *list, const Options *o, Err *err)
+{
+    Options whole = *o;
+    whole.shard = whole.shards = 1;
+    TRY(name_batch_files(list, o, &list->files, err));
+    if (o->shards == 1) {
+        return true;
+    }
+    list->shard = batch_file(list, o, ".", list->program->name, ".list");
+    return (list->shard != NULL || no_memory(err)) && name_batch_files(list, &whole, &list->whole, err);
 }
 
 /* Columns stand in tables of all images, beside those that the pipeline has. */
 static bool check_columns(const BatchList *list, const Options *o, Err *err)
 {
     const Program *p = list->program;
-    bool table = list->values != NULL;
+    bool table = list->files.values != NULL;
     for (int i = 0; i < p->n_outputs; i++) {
         const ProgOutput *output = &p->outputs[i];
         bool value = output->kind == OUT_VALUE || output->kind == OUT_SERIES;
-        table = table || list->merged[i] != NULL;
+        table = table || list->files.merged[i] != NULL;
         if (value && columns_find(&list->columns, output->name, strlen(output->name)) >= 0) {
             return err_set(err, CODE_USAGE, "--columns '%s': the tables would have two columns '%s'", o->columns,
                            output->name);
@@ -317,6 +330,28 @@ static bool drop_outputs(BatchList *list, const FileList *files, Err *err)
 
 /* ---- clashes --------------------------------------------------------------------------- */
 
+static size_t collect_batch_uses(const BatchFiles *files, int outputs, NameUse *uses)
+{
+    size_t n = 0;
+    const char *const single[] = {files->values, files->failed};
+    for (int k = 0; files->merged != NULL && k < outputs; k++) {
+        if (files->merged[k] != NULL) {
+            uses[n++] = (NameUse){files->merged[k], "all images"};
+        }
+    }
+    for (int k = 0; files->summaries != NULL && k <= outputs; k++) {
+        if (files->summaries[k] != NULL) {
+            uses[n++] = (NameUse){files->summaries[k], "all images"};
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        if (single[k] != NULL) {
+            uses[n++] = (NameUse){single[k], "all images"};
+        }
+    }
+    return n;
+}
+
 static size_t collect_uses(const BatchList *list, NameUse *uses)
 {
     const Program *p = list->program;
@@ -328,20 +363,8 @@ static size_t collect_uses(const BatchList *list, NameUse *uses)
             }
         }
     }
-    for (int k = 0; k < p->n_outputs; k++) {
-        if (list->merged[k] != NULL) {
-            uses[n++] = (NameUse){list->merged[k], "all images"};
-        }
-    }
-    if (list->values != NULL) {
-        uses[n++] = (NameUse){list->values, "all images"};
-    }
-    for (int k = 0; k <= p->n_outputs; k++) {
-        if (list->summaries[k] != NULL) {
-            uses[n++] = (NameUse){list->summaries[k], "all images"};
-        }
-    }
-    return n;
+    n += collect_batch_uses(&list->files, p->n_outputs, uses + n);
+    return n + collect_batch_uses(&list->whole, p->n_outputs, uses + n);
 }
 
 static size_t collect_inputs(const BatchList *list, const char **inputs)
@@ -448,7 +471,7 @@ static bool check_clashes(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
     size_t images = (size_t)list->n, outputs = (size_t)p->n_outputs;
-    NameUse *uses = malloc((images * outputs + 2 * outputs + 3) * sizeof *uses);
+    NameUse *uses = malloc((images * outputs + 2 * (2 * outputs + 3)) * sizeof *uses);
     const char **inputs = malloc((images * (size_t)p->n_inputs + 1) * sizeof *inputs);
     bool ok = uses != NULL && inputs != NULL;
     if (!ok) {
@@ -465,13 +488,13 @@ static bool check_clashes(const BatchList *list, Err *err)
 }
 
 /* A batch of one image whose table already has the name of the table of all, or one of the user's. */
-static void drop_needless_merges(BatchList *list)
+static void drop_needless_merges(const BatchList *list, BatchFiles *files)
 {
-    for (int k = 0; list->n == 1 && k < list->program->n_outputs; k++) {
-        if (list->merged[k] != NULL &&
-            (names_one_file(list) || strcmp(list->merged[k], list->items[0].outputs[k]) == 0)) {
-            free(list->merged[k]);
-            list->merged[k] = NULL;
+    for (int k = 0; list->n == 1 && files->merged != NULL && k < list->program->n_outputs; k++) {
+        if (files->merged[k] != NULL &&
+            (names_one_file(list) || strcmp(files->merged[k], list->items[0].outputs[k]) == 0)) {
+            free(files->merged[k]);
+            files->merged[k] = NULL;
         }
     }
 }
@@ -508,6 +531,7 @@ static bool make_names_unique(BatchList *list, Err *err)
 static void keep_shard(BatchList *list, const Options *o)
 {
     int kept = 0;
+    list->n_all = list->n;
     for (int i = 0; i < list->n; i++) {
         if (i % o->shards == o->shard - 1) {
             list->items[kept++] = list->items[i];
@@ -542,13 +566,14 @@ bool batch_list(const Program *program, const Options *options, BatchList *out, 
     FileList files = {0};
     *out = (BatchList){.program = program};
     bool ok = columns_parse(options->columns, &out->columns, err) && read_summary(out, options, err) &&
-              make_template(options->output, out, err) && name_batch_files(out, options, err) &&
-              check_columns(out, options, err) && name_summaries(out, options, err) &&
+              make_template(options->output, out, err) && name_all_files(out, options, err) &&
+              check_columns(out, options, err) &&
               file_list(options->files, options->n_files, options->stack, &files, err);
     ok = ok && make_items(out, options, &files, err);
     file_list_free(&files);
     if (ok) {
-        drop_needless_merges(out);
+        drop_needless_merges(out, &out->files);
+        drop_needless_merges(out, &out->whole);
         ok = check_clashes(out, err) && make_names_unique(out, err);
     }
     if (ok) {
@@ -557,23 +582,31 @@ bool batch_list(const Program *program, const Options *options, BatchList *out, 
     return ok;
 }
 
+static void free_files(BatchFiles *files, int outputs)
+{
+    for (int i = 0; files->merged != NULL && i < outputs; i++) {
+        free(files->merged[i]);
+    }
+    for (int i = 0; files->summaries != NULL && i <= outputs; i++) {
+        free(files->summaries[i]);
+    }
+    free(files->merged);
+    free(files->summaries);
+    free(files->values);
+    free(files->journal);
+    free(files->failed);
+}
+
 void batch_list_free(BatchList *list)
 {
     for (int i = 0; i < list->n; i++) {
         free_item(list->program, &list->items[i]);
     }
-    for (int i = 0; list->merged != NULL && i < list->program->n_outputs; i++) {
-        free(list->merged[i]);
-    }
-    for (int i = 0; list->summaries != NULL && i <= list->program->n_outputs; i++) {
-        free(list->summaries[i]);
-    }
+    free_files(&list->files, list->program->n_outputs);
+    free_files(&list->whole, list->program->n_outputs);
     columns_free(&list->columns);
     free(list->items);
-    free(list->summaries);
-    free(list->merged);
-    free(list->values);
-    free(list->journal);
+    free(list->shard);
     list->n = 0;
 }
 

@@ -19,18 +19,27 @@ typedef struct BatchItem {
     char **fields;  /* by column of the list */
 } BatchItem;
 
+/* Files of all images together; of a shard's images, "table.shard-2-of-8.csv", where there are shards. */
+typedef struct BatchFiles {
+    char **merged;    /* by output: the table of all images; NULL for others */
+    char *values;     /* the table of whole-image values; NULL when there are none */
+    char **summaries; /* by output: the table by the columns `by`, NULL for others; the last one is that of values */
+    char *journal;
+    char *failed; /* the table of images that failed; NULL: not wanted */
+} BatchFiles;
+
 typedef struct BatchList {
     const Program *program;
     char template[4096]; /* of output names */
     char folder[4096];   /* of the tables of the whole batch: "" or with a final slash */
     BatchItem *items;    /* of this shard */
     int n;
-    char **merged;   /* by output: the table of all images; NULL for others */
-    char *values;    /* the table of whole-image values; NULL when there are none */
-    Columns columns; /* that the names of images tell */
+    int n_all;        /* images of all shards */
+    BatchFiles files; /* of this shard */
+    BatchFiles whole; /* of all shards, which `merge` makes; empty where there are none */
+    char *shard;      /* what this shard leaves for `merge` (shard.h); NULL where there are none */
+    Columns columns;  /* that the names of images tell */
     int by[COLUMNS_MOST], n_by;
-    char **summaries; /* by output: the table by the columns `by`, NULL for others; the last one is that of values */
-    char *journal;
 } BatchList;
 
 /* Owned by the caller (batch_list_free, also after a failure).  Errors have CODE_USAGE. */

@@ -107,16 +107,19 @@ static void show_merged(const DryRun *d)
     }
     putchar('\n');
     for (int k = 0; k < d->program->n_outputs; k++) {
-        if (d->list.merged[k] != NULL) {
-            printf("  -> %s\n", d->list.merged[k]);
+        if (d->list.files.merged[k] != NULL) {
+            printf("  -> %s\n", d->list.files.merged[k]);
         }
     }
-    if (d->list.values != NULL) {
-        printf("  -> %s\n", d->list.values);
+    if (d->list.files.values != NULL) {
+        printf("  -> %s\n", d->list.files.values);
+    }
+    if (d->list.files.failed != NULL) {
+        printf("  -> %s\n", d->list.files.failed);
     }
     for (int k = 0; k <= d->program->n_outputs; k++) {
-        if (d->list.summaries[k] != NULL) {
-            printf("  -> %s\n", d->list.summaries[k]);
+        if (d->list.files.summaries[k] != NULL) {
+            printf("  -> %s\n", d->list.files.summaries[k]);
         }
     }
 }
@@ -130,7 +133,7 @@ static bool look_for_journal(DryRun *d, Err *err)
     }
     batch_list_key(&d->list, d->options, parameters, key);
     free(parameters);
-    return journal_look(d->list.journal, key, &d->journal, err);
+    return journal_look(d->list.files.journal, key, &d->journal, err);
 }
 
 int batch_dry_run(const Program *program, const Options *options)
@@ -152,5 +155,5 @@ int batch_dry_run(const Program *program, const Options *options)
     journal_close(d.journal);
     batch_list_free(&d.list);
     volume_cache_free(&d.cache);
-    return !ok ? err.code : d.failed > 0 ? CODE_FILES : CODE_OK;
+    return !ok ? err.code : d.failed > 0 && !options->keep_going ? CODE_FILES : CODE_OK;
 }

@@ -60,6 +60,7 @@ struct Job {
     int64_t frames, written;
     double shown; /* what the progress has seen of it, 0 .. 1 */
     Err err;
+    const char *stage; /* at which it failed */
     double begin;
 };
 
@@ -135,11 +136,14 @@ static bool stopped(Engine *e)
     return e->stop;
 }
 
-/* Takes a failure of a job over; the first one counts.  With the lock held. */
-static void job_fail(Engine *e, Job *job, const Err *err)
+static const char READING[] = "reading", COMPUTING[] = "computing", WRITING[] = "writing";
+
+/* Takes a failure of a job at a stage over; the first one counts.  With the lock held. */
+static void job_fail(Engine *e, Job *job, const char *stage, const Err *err)
 {
     if (job->err.code == CODE_OK) {
         job->err = *err;
+        job->stage = stage;
     }
     if (ends_all(err->code) && e->fatal.code == CODE_OK) {
         e->fatal = *err;
@@ -192,6 +196,7 @@ static void job_finish(Engine *e, Job *job)
     snprintf(detail, sizeof detail, "%.2f s", now() - job->begin);
     if (err.code != CODE_OK && err.code != CODE_INTERRUPTED) {
         fate->state = IMAGE_FAILED;
+        fate->stage = job->err.code != CODE_OK ? job->stage : WRITING;
         fate->err = malloc(sizeof *fate->err);
         if (fate->err != NULL) {
             *fate->err = err;
@@ -203,7 +208,7 @@ static void job_finish(Engine *e, Job *job)
         progress_image(e->setup->progress, job->item->name, detail);
     }
     pthread_mutex_lock(&e->lock);
-    job_fail(e, job, &err);
+    job_fail(e, job, WRITING, &err);
     pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
     sink_free(job->sink);
@@ -309,7 +314,7 @@ static void read_frames(Engine *e, Job *job)
             job->users++;
             frame_push(&e->ready, frame);
         } else {
-            job_fail(e, job, &err);
+            job_fail(e, job, READING, &err);
             e->frames--;
             e->bytes -= bytes;
         }
@@ -381,6 +386,7 @@ static void *reader_thread(void *context)
         Job *job = calloc(1, sizeof *job);
         if (job == NULL) {
             e->fates[place].state = IMAGE_FAILED; /* without a reason: there is no memory for one */
+            e->fates[place].stage = READING;
             continue;
         }
         *job = (Job){.item = &e->setup->list->items[place], .place = place, .users = 1, .begin = now()};
@@ -392,6 +398,7 @@ static void *reader_thread(void *context)
             read_frames(e, job);
         } else {
             job->err = err;
+            job->stage = READING;
         }
         status_say(STATUS_READ, NULL);
         job_leave(e, job);
@@ -436,7 +443,7 @@ static void write_frame(Engine *e, Frame *frame)
     }
     if (err.code != CODE_OK) {
         pthread_mutex_lock(&e->lock);
-        job_fail(e, job, &err);
+        job_fail(e, job, WRITING, &err);
         pthread_mutex_unlock(&e->lock);
     }
 }
@@ -737,7 +744,7 @@ static void run_device(Engine *e)
         if (err.code != CODE_OK) {
             forget_uploads(e);
             pthread_mutex_lock(&e->lock);
-            job_fail(e, frame->job, &err);
+            job_fail(e, frame->job, COMPUTING, &err);
             pthread_mutex_unlock(&e->lock);
         }
         frame_leave(e, frame);

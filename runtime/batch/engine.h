@@ -22,6 +22,7 @@ typedef struct ImageFate {
     const char *again; /* WAITING: why what an earlier run has made does not count; NULL: it has made nothing */
     char *values;      /* BEFORE, DONE: see sink_values */
     Err *err;          /* FAILED */
+    const char *stage; /* FAILED: "reading", "computing" or "writing" */
 } ImageFate;
 
 typedef struct EngineSetup {

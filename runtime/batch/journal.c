@@ -13,6 +13,7 @@
 #include "journal.h"
 
 #include "../../base/file.h"
+#include "fields.h"
 #include "../files/file_state.h"
 #include "../files/image_path.h"
 #include "../host/stopwatch.h"
@@ -57,61 +58,6 @@ struct Journal {
     Shared *shared;       /* by input, from the second on */
     int n_shared;
 };
-
-/* ---- fields ---------------------------------------------------------------------------- */
-
-static void put_field(FILE *to, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '\t':
-            fputs("\\t", to);
-            break;
-        case '\n':
-            fputs("\\n", to);
-            break;
-        case '\\':
-            fputs("\\\\", to);
-            break;
-        default:
-            putc(*text, to);
-        }
-    }
-    putc('\t', to);
-}
-
-static void unescape(char *text)
-{
-    char *to = text;
-    for (; *text != '\0'; text++) {
-        if (*text == '\\' && text[1] != '\0') {
-            text++;
-            *to++ = (char)(*text == 't' ? '\t' : *text == 'n' ? '\n' : *text);
-        } else {
-            *to++ = *text;
-        }
-    }
-    *to = '\0';
-}
-
-/* Splits a line in place. */
-static int split(char *line, char **fields, int room)
-{
-    int n = 0;
-    while (n < room) {
-        char *tab = strchr(line, '\t');
-        fields[n++] = line;
-        if (tab == NULL) {
-            break;
-        }
-        *tab = '\0';
-        line = tab + 1;
-    }
-    for (int i = 0; i < n; i++) {
-        unescape(fields[i]);
-    }
-    return n;
-}
 
 /* ---- names and states ------------------------------------------------------------------- */
 
@@ -236,7 +182,7 @@ char *journal_begin(Journal *journal, const JournalImage *image)
         if (ok) {
             char name[INPUT_NAME];
             input_name(image->inputs[i], name);
-            put_field(to, name);
+            fields_put(to, name);
             put_state(to, &state);
         }
     }
@@ -282,7 +228,7 @@ static void read_records(Journal *j, char *line)
         for (const char *c = line; *c != '\0'; c++) {
             room += *c == '\t';
         }
-        int n = split(line, next, room);
+        int n = fields_split(line, next, room);
         Record r = {next + 1, n - 1, j->n};
         if (strcmp(next[0], "done") == 0 && record_is_whole(&r)) {
             j->records[j->n++] = r;
@@ -413,6 +359,47 @@ bool journal_look(const char *path, const char *key, Journal **out, Err *err)
         journal_close(j);
         *out = NULL;
     }
+    return ok;
+}
+
+/* The records of one journal that are whole. */
+static bool copy_records(const char *path, const char *head, FILE *to, Err *err)
+{
+    char *text;
+    size_t size;
+    TRY(file_read(path, &text, &size, err));
+    bool ok = strncmp(text, head, strlen(head)) == 0 ||
+              err_set(err, CODE_USAGE, "'%s' is the journal of another batch", path);
+    for (char *line = text + strcspn(text, "\n"), *end; ok && *line == '\n'; line = end) {
+        end = line + 1 + strcspn(line + 1, "\n");
+        if (*end == '\n') {
+            fwrite(line + 1, 1, (size_t)(end - line), to);
+        }
+    }
+    free(text);
+    return ok;
+}
+
+bool journal_join(const char *path, const char *key, const char *const *parts, int n, Err *err)
+{
+    char head[HEAD], *text = NULL;
+    size_t size = 0;
+    int found = 0;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        return err_set(err, CODE_MEMORY, "out of memory for '%s'", path);
+    }
+    head_of(key, head, sizeof head);
+    fputs(head, to);
+    bool ok = true;
+    for (int i = 0; ok && i < n; i++) {
+        bool there = access(parts[i], F_OK) == 0; /* pipelines without an input have none */
+        found += there;
+        ok = !there || copy_records(parts[i], head, to, err);
+    }
+    ok = (fclose(to) == 0 || err_set(err, CODE_MEMORY, "out of memory for '%s'", path)) && ok;
+    ok = ok && (found == 0 || file_write(path, text, size, err));
+    free(text);
     return ok;
 }
 
@@ -552,7 +539,7 @@ static void put_output(FILE *to, const Journal *journal, const char *path)
     if (!file_state(path, &state)) {
         state = (FileState){.stamp = ""};
     }
-    put_field(to, output_name(journal, path, real));
+    fields_put(to, output_name(journal, path, real));
     put_state(to, &state);
 }
 
@@ -569,7 +556,7 @@ bool journal_add(Journal *journal, const char *begun, const char *const *files, 
         for (int i = 0; i < n; i++) {
             put_output(to, journal, files[i]);
         }
-        put_field(to, values);
+        fields_put(to, values);
         fputs(".\n", to);
     }
     if (to == NULL || fclose(to) != 0) {

@@ -41,6 +41,8 @@ typedef enum JournalFate {
 bool journal_open(const char *path, const char *key, bool resume, Journal **out, Err *err);
 /* Reads the records of a journal, and nothing else: *out is NULL where there is none.  Errors as above. */
 bool journal_look(const char *path, const char *key, Journal **out, Err *err);
+/* Makes one journal of several, whole, where there are any; what they say of one image stays in their order. */
+bool journal_join(const char *path, const char *key, const char *const *parts, int n, Err *err);
 void journal_close(Journal *journal); /* NULL is allowed */
 
 /*

@@ -100,10 +100,11 @@ static bool check(const ProgOutput *output, const char *name, const char *input,
 bool targets_check(const BatchList *list, Err *err)
 {
     const Program *p = list->program;
+    const char *values = list->shard != NULL ? list->whole.values : list->files.values;
     for (int i = 0; i < list->n; i++) {
         const BatchItem *item = &list->items[i];
         for (int k = 0; k < p->n_outputs; k++) {
-            const char *name = p->outputs[k].kind == OUT_VALUE ? list->values : item->outputs[k];
+            const char *name = p->outputs[k].kind == OUT_VALUE ? values : item->outputs[k];
             TRY(check(&p->outputs[k], name, item->inputs[0], err));
         }
     }

@@ -467,6 +467,9 @@ bool options_have_images(const Program *program, const Options *o, Err *err)
     if (o->help || o->version || o->describe) {
         return true;
     }
+    if (o->merge) {
+        return o->n_files > 0 || err_set(err, CODE_USAGE, "--merge needs the folder of the shards' outputs");
+    }
     if (program->n_inputs == 0 && o->n_files > 0) {
         return err_set(err, CODE_USAGE, "'%s': this pipeline has no input", o->files[0]);
     }

@@ -27,7 +27,7 @@ typedef struct Options {
     int shard, shards; /* shard 1 .. shards */
     const char *columns, *summary;
     double pixel_um[3]; /* x, y, z; 0: as the file says */
-    bool stack, time_as_z, resume, dry_run, quiet, check, profile, help, version, describe, json;
+    bool stack, time_as_z, resume, keep_going, merge, dry_run, quiet, check, profile, help, version, describe, json;
     Compress compress;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;

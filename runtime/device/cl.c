@@ -40,8 +40,11 @@ bool cl_fail(Device *dev, cl_int status, const char *call, Err *err, const char 
     vsnprintf(place, sizeof place, where, ap);
     va_end(ap);
     dev->lost = dev->lost || row->lost;
-    return err_set(err, row->code, "the device '%s' %s (%s)%s%s (%s)", dev->info.name, row->meaning,
-                   cl_code_name(status, number), place[0] ? " " : "", place, call);
+    const bool first = err->code == CODE_OK;
+    err_set(err, row->code, "the device '%s' %s (%s)%s%s (%s)", dev->info.name, row->meaning,
+            cl_code_name(status, number), place[0] ? " " : "", place, call);
+    err->transient = first ? row->lost || status == CL_DEVICE_NOT_AVAILABLE : err->transient;
+    return false;
 }
 
 bool cl_no_host_memory(Err *err, const char *what)

@@ -1,6 +1,7 @@
 /* parts_store: read and written at places, like a file; small ones are memory. */
 #include "parts_store.h"
 
+#include "../../base/file.h"
 #include "../../base/pages.h"
 
 #include <errno.h>
@@ -19,10 +20,13 @@ struct PartsStore {
 
 static bool file_failed(const char *what, Err *err)
 {
-    return err_set(err, CODE_OUTPUT,
-                   "cannot %s the temporary file for pixels that do not fit into memory: %s; set "
-                   "TMPDIR to a folder with more room",
-                   what, strerror(errno));
+    const int error = errno;
+    err_set(err, CODE_OUTPUT,
+            "cannot %s the temporary file for pixels that do not fit into memory: %s; set "
+            "TMPDIR to a folder with more room",
+            what, strerror(error));
+    err->transient = file_error_passes(error);
+    return false;
 }
 
 static bool open_file(PartsStore *store, Err *err)

@@ -60,7 +60,6 @@ for columns in '{well}{field}' '{}' plain '{a' '{a}_{a}' '{image}_{b}' '{n}_{b}'
     check test ! -e refused
 done
 expect 2 "there is no column 'plate'" "$PIPEC" run cells.pipe plates/P1 --columns '{well}_{field}' --summary plate
-expect 2 'needs all images' "$PIPEC" run cells.pipe plates/P1 --columns '{well}_{field}' --summary well --shard 1/2
 expect 2 "no table of all images" "$PIPEC" run copy.pipe plates/P1/A01_1.tif --columns "{well}_{field}"
 
 # ---- functions of one's own in files of their own -------------------------------------------

@@ -148,10 +148,10 @@ static void outputs_get_their_names(void **state)
     assert_string_equal(list.items[0].outputs[1], "out/a_table.csv");
     assert_null(list.items[0].outputs[2]);
     assert_string_equal(list.items[0].name, "a.ome.tif");
-    assert_string_equal(list.merged[1], "out/table.csv");
-    assert_null(list.merged[0]);
-    assert_string_equal(list.values, "out/values.csv");
-    assert_string_equal(list.journal, "out/.blobs.journal");
+    assert_string_equal(list.files.merged[1], "out/table.csv");
+    assert_null(list.files.merged[0]);
+    assert_string_equal(list.files.values, "out/values.csv");
+    assert_string_equal(list.files.journal, "out/.blobs.journal");
     batch_list_free(&list);
 
     o = (Options){.output = "r/{stem}/{output}.{ext}", .shard = 2, .shards = 2};
@@ -159,14 +159,14 @@ static void outputs_get_their_names(void **state)
     assert_int_equal(list.n, 1);
     assert_string_equal(list.items[0].outputs[0], "r/b/labels.tif");
     assert_int_equal(list.items[0].index, 1);
-    assert_string_equal(list.merged[1], "r/table.shard-2-of-2.csv");
-    assert_string_equal(list.journal, "r/.blobs.shard-2-of-2.journal");
+    assert_string_equal(list.files.merged[1], "r/table.shard-2-of-2.csv");
+    assert_string_equal(list.files.journal, "r/.blobs.shard-2-of-2.journal");
     batch_list_free(&list);
 
     o = (Options){0};
     list = list_of(&ONE, &o, FILES, 1);
     assert_string_equal(list.items[0].outputs[0], "a_labels.tif");
-    assert_string_equal(list.values, "values.csv");
+    assert_string_equal(list.files.values, "values.csv");
     batch_list_free(&list);
 }
 
@@ -191,7 +191,7 @@ static void clashes_are_found(void **state)
     batch_list_free(&list);
     o = (Options){.output = "out/{output}.{ext}"};
     list = list_of(&ONE, &o, FILES, 1); /* its table is the table of all */
-    assert_null(list.merged[1]);
+    assert_null(list.files.merged[1]);
     batch_list_free(&list);
 }
 

@@ -297,15 +297,17 @@ static void test_limits(void **state)
     static const struct {
         int error;
         const char *text;
-    } rows[] = {{ENOSPC, "the disk is full"},
-                {EACCES, "permission denied"},
-                {EROFS, "read-only"},
-                {EDQUOT, "quota"},
-                {EIO, "put/output error"}};
+        int code;
+    } rows[] = {{ENOSPC, "the disk is full", CODE_AGAIN},
+                {EACCES, "permission denied", CODE_OUTPUT},
+                {EROFS, "read-only", CODE_OUTPUT},
+                {EDQUOT, "quota", CODE_AGAIN},
+                {EIO, "put/output error", CODE_AGAIN}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         err_clear(&err);
         assert_false(file_err_set(&err, CODE_OUTPUT, "write", "x", rows[i].error));
         assert_non_null(strstr(err.text, rows[i].text));
+        assert_int_equal(err_exit_code(&err), rows[i].code);
     }
 }
 
