@@ -746,6 +746,37 @@ static void depth_is_capped(void **state)
     survive_many("", "\"\n", "", false);
 }
 
+/* A scanner that keeps a state for each character of a word does so in 16 KiB: flex's, for rules whose end and context
+ * both vary in length. */
+static void words_have_any_length(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"x = 1\n#", "\ny = x\n"}, {"x = 1", "\ny = x\n"},
+        {"x = 1.", "\ny = x\n"},   {"x = 1\nparam p = 1 in 0 .. 2 \"", "\"\ny = x\n"},
+        {"x", " = 1\ny = 2\n"},
+    };
+    static const char units[] = " 01a\xC2";
+    enum { LENGTH = 1 << 20 };
+    char *text = test_malloc(LENGTH + 100);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        int n = sprintf(text, "%s", texts[i][0]);
+        memset(text + n, i == 1 ? ' ' : '0', LENGTH);
+        strcpy(text + n + LENGTH, texts[i][1]);
+        Parsed p;
+        parse(&p, text);
+        assert_int_equal(p.diags.errors, 0);
+        assert_non_null(p.file);
+        arena_free(&p.arena);
+    }
+    for (size_t i = 0; i + 1 < sizeof units; i++) {
+        memset(text, units[i], LENGTH);
+        text[LENGTH] = '\0';
+        survive(text);
+    }
+    test_free(text);
+}
+
 static void nesting_just_below_the_cap_is_fine(void **state)
 {
     (void)state;
@@ -772,6 +803,7 @@ int main(void)
         cmocka_unit_test(soup_does_no_harm),
         cmocka_unit_test(bytes_do_no_harm),
         cmocka_unit_test(depth_is_capped),
+        cmocka_unit_test(words_have_any_length),
         cmocka_unit_test(nesting_just_below_the_cap_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
