@@ -92,7 +92,7 @@ static void source_head(const Compilation *c, Str *out)
 {
     made_from(c, out);
     str_add(out, " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
-                 " * -lpng -lz -lexpat -ldeflate -lnettle -lpthread -lm. */\n");
+                 " * -lpng -lz -lexpat -ldeflate -lzstd -lcjson -lnettle -lpthread -lm. */\n");
     str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
 }
 
@@ -200,9 +200,10 @@ static bool link_executable(const Str *source, const char *to, Err *err)
     snprintf(include, sizeof include, "-I%s", p.include);
     TRY(file_temp(to, temp, sizeof temp, &fd, err));
     close(fd); /* the linker replaces the empty file */
-    const char *argv[] = {cc,        "-std=c11",  "-O1",      PIPEC_CC_FLAGS, include,    "-x",     "c",     "-",
-                          "-x",      "none",      p.runtime,  p.base,         "-lOpenCL", "-ltiff", "-lpng", "-lz",
-                          "-lexpat", "-ldeflate", "-lnettle", "-lpthread",    "-lm",      "-o",     temp,    NULL};
+    const char *argv[] = {cc,          "-std=c11", "-O1",     PIPEC_CC_FLAGS, include,  "-x",       "c",
+                          "-",         "-x",       "none",    p.runtime,      p.base,   "-lOpenCL", "-ltiff",
+                          "-lpng",     "-lz",      "-lexpat", "-ldeflate",    "-lzstd", "-lcjson",  "-lnettle",
+                          "-lpthread", "-lm",      "-o",      temp,           NULL};
     signals_at_end(stop_compiler);
     if (!run_compiler((char *const *)argv, source, err)) {
         file_discard(temp, -1);

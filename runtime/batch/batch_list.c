@@ -205,11 +205,10 @@ static bool name_inputs(const Program *program, const Options *o, BatchItem *ite
 static bool make_item(BatchList *list, const Options *o, const char *path, long index, BatchItem *item, Err *err)
 {
     const Program *p = list->program;
-    const char *slash = strrchr(path, '/');
     item->index = index;
     item->inputs = calloc((size_t)p->n_inputs + 1, sizeof *item->inputs);
     item->outputs = calloc((size_t)p->n_outputs + 1, sizeof *item->outputs);
-    item->name = strdup(slash == NULL ? path : slash + 1);
+    item->name = strdup(names_of_image(path));
     if (item->inputs == NULL || item->outputs == NULL || item->name == NULL ||
         (item->inputs[0] = strdup(path)) == NULL) {
         return no_memory(err);

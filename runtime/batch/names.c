@@ -24,6 +24,19 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+const char *names_of_image(const char *path)
+{
+    static const char ENDING[] = ".zarr/";
+    size_t length = sizeof ENDING - 1;
+    for (const char *at = path, *name = path; at[0] != '\0'; at++) {
+        if (strncasecmp(at, ENDING, length) == 0 && at > name && at[length] != '\0') {
+            return name;
+        }
+        name = at[0] == '/' ? at + 1 : name;
+    }
+    return name_of(path);
+}
+
 static size_t put(char *to, size_t size, const char *text, size_t n)
 {
     n = n < size ? n : size - 1;
@@ -32,11 +45,30 @@ static size_t put(char *to, size_t size, const char *text, size_t n)
     return n;
 }
 
+/* What lies in a folder of zarr: the folder's stem and the names behind it. */
+static void put_inner_stem(char *name, char *to, size_t size)
+{
+    char *inner = strchr(name, '/'), *part = strrchr(inner, '[');
+    *inner++ = '\0';
+    if (part != NULL && part[strlen(part) - 1] == ']') {
+        *part = '\0';
+    }
+    for (char *at = inner; *at != '\0'; at++) {
+        *at = *at == '/' ? '_' : *at;
+    }
+    snprintf(to, size, "%.*s_%s", (int)file_image_stem(name), name, inner);
+}
+
 /* Names that are not those of images end at the last point; a part of a file is no part of its name. */
 static bool get_stem(const NameFields *fields, char *to, size_t size)
 {
     char name[IMAGE_PATH_BYTES];
-    size_t n = put(name, sizeof name, name_of(fields->input), strlen(name_of(fields->input)));
+    const char *whole = names_of_image(fields->input);
+    size_t n = put(name, sizeof name, whole, strlen(whole));
+    if (strchr(name, '/') != NULL) {
+        put_inner_stem(name, to, size);
+        return true;
+    }
     char *part = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
     size_t stem = file_image_stem(name);
     if (stem == 0 && part != NULL && part != name) {
@@ -50,13 +82,13 @@ static bool get_stem(const NameFields *fields, char *to, size_t size)
 
 static bool get_name(const NameFields *fields, char *to, size_t size)
 {
-    put(to, size, name_of(fields->input), strlen(name_of(fields->input)));
+    put(to, size, names_of_image(fields->input), strlen(names_of_image(fields->input)));
     return true;
 }
 
 static bool get_dir(const NameFields *fields, char *to, size_t size)
 {
-    size_t n = (size_t)(name_of(fields->input) - fields->input);
+    size_t n = (size_t)(names_of_image(fields->input) - fields->input);
     if (n == 0) {
         put(to, size, ".", 1);
     } else {

@@ -3,7 +3,8 @@
  *
  * A template such as 'out/{stem}_{output}.{ext}' has the fields
  *
- *     {stem}    the input's name without folder and extension (.ome.tif and .fits.gz count as one)
+ *     {stem}    the input's name without folder and extension (.ome.tif and .fits.gz count as one); that of
+ *               plate.zarr/A/1/0 is plate_A_1_0
  *     {name}    the input's name without folder; {name}[DQ] of x.fits[SCI] is x.fits[DQ]
  *     {dir}     the input's folder, "." for the current one
  *     {output}  the output's name in the pipeline
@@ -25,6 +26,10 @@ typedef struct NameFields {
     const char *ext;    /* extension of the output; NULL: the template may not ask */
     long index;         /* number of the input; -1: the template may not ask */
 } NameFields;
+
+/* The name of an image in its path: without the folder, of what lies in a folder of zarr from that one on:
+ * "plate.zarr/A/1/0". */
+const char *names_of_image(const char *path);
 
 /* The template behind what the user gave to -o: NULL and folders (existing ones, or a final slash)
  * get '{stem}_{output}.{ext}' appended. */

@@ -21,7 +21,7 @@ static const struct {
     [REMARK_UNFINISHED] = {"more page is", "more pages are",
                            "the acquisition ended before its last time point, or "
                            "plane, had all pages that the OME-XML of the file lists"},
-    [REMARK_IMAGES] = {"more image is", "more images are", "of an OME-TIFF the first one is"},
+    [REMARK_IMAGES] = {"more image is", "more images are", "of an OME-TIFF or OME-Zarr the first one is"},
     [REMARK_XML] = {"file with OME-XML is", "files with OME-XML are",
                     "without it pages are planes of z, and sizes of "
                     "pixels unknown; combine the set into one file to have them (bfconvert)"},

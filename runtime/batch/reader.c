@@ -1,6 +1,6 @@
 /*
- * reader: files are read plane by plane; colour images row by row, so that a strip whose samples
- * are interleaved is decoded once for all channels.
+ * reader: files are read plane by plane; where several planes or channels lie in one piece of the file, some rows of all of
+ * them before the next rows, so that it is decoded once.
  */
 #include "reader.h"
 
@@ -104,17 +104,26 @@ static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
 
 /* ---- reading --------------------------------------------------------------------------- */
 
+/* Rows to be read of all channels and of all planes that lie together, before the next rows. */
+static int64_t rows_together(const ReaderInput *in)
+{
+    const ImageInfo *info = image_info(in->file);
+    const int64_t *e = in->frames.volume.extent;
+    int64_t few = (int64_t)(TOGETHER / ((size_t)e[0] * elem_size(info->elem) * (size_t)channels_of(in)));
+    bool deep = info->together.planes > 1 || info->together.channels > 1;
+    return deep ? info->together.rows : !info->rgb ? e[1] : few > 0 ? few : 1;
+}
+
 static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, int64_t rows, char *to, size_t apart,
                       Err *err)
 {
     const ExecInput *like = &in->frames.volume;
     size_t line = (size_t)like->extent[0] * elem_size(like->elem);
-    int64_t at[LOOPS], few = (int64_t)(TOGETHER / (line * (size_t)channels_of(in)));
-    int64_t step = !image_info(in->file)->rgb ? rows : few > 0 ? few : 1;
-    int64_t first = in->channel >= 0 ? in->channel : 0;
+    int64_t at[LOOPS], step = rows_together(in), first = in->channel >= 0 ? in->channel : 0, n;
     frames_at(&in->frames, k, at);
-    for (int64_t y = 0; y < rows; y += step) {
-        int64_t n = rows - y < step ? rows - y : step;
+    for (int64_t y = 0; y < rows; y += n) {
+        n = step - (row + y) % step;
+        n = n < rows - y ? n : rows - y;
         for (int64_t c = 0; c < channels_of(in); c++) {
             TRY(image_read(in->file, at[LOOP_T], at[LOOP_C] + first + c, at[LOOP_Z] + z, row + y, n,
                            to + (size_t)c * apart + (size_t)y * line, line, err));
@@ -126,9 +135,16 @@ static bool read_rows(const ReaderInput *in, int64_t k, int64_t z, int64_t row, 
 static bool read_volume(const ReaderInput *in, int64_t k, Volume *v, Err *err)
 {
     const int64_t *e = v->like.extent;
-    size_t plane = (size_t)e[0] * elem_size(v->like.elem) * (size_t)e[1];
-    for (int64_t z = 0; z < e[2]; z++) {
-        TRY(read_rows(in, k, z, 0, e[1], (char *)v->pixels + (size_t)z * plane, (size_t)e[2] * plane, err));
+    size_t line = (size_t)e[0] * elem_size(v->like.elem), plane = line * (size_t)e[1];
+    int64_t planes = image_info(in->file)->together.planes, high = planes > 1 ? rows_together(in) : e[1];
+    planes = planes > 1 ? planes : 1;
+    for (int64_t z0 = 0; z0 < e[2]; z0 += planes) {
+        for (int64_t y = 0; y < e[1]; y += high) {
+            for (int64_t z = z0; z < e[2] && z < z0 + planes; z++) {
+                char *to = (char *)v->pixels + (size_t)z * plane + (size_t)y * line;
+                TRY(read_rows(in, k, z, y, e[1] - y < high ? e[1] - y : high, to, (size_t)e[2] * plane, err));
+            }
+        }
     }
     return true;
 }

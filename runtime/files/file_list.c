@@ -1,11 +1,13 @@
 /*
- * file_list: folders are not searched deeper than their own files, and hidden files (also the
+ * file_list: folders are not searched deeper than their own files and folders of OME-Zarr, and hidden ones (also the
  * unfinished outputs of other runs) are passed over.
  */
 #include "file_list.h"
 
 #include "../../base/file.h"
 #include "image_path.h"
+#include "image_zarr.h"
+#include "zarr_plate.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -22,7 +24,7 @@ static const struct Ending {
 } ENDINGS[] = {
     {".tif", true, false},  {".tiff", true, false}, {".tf2", true, false},  {".tf8", true, false},
     {".btf", true, false},  {".lsm", false, false}, {".stk", false, false}, {".png", false, false},
-    {".fits", false, true}, {".fit", false, true},  {".fts", false, true},
+    {".fits", false, true}, {".fit", false, true},  {".fts", false, true},  {".zarr", true, false},
 };
 
 /* The length of a name, of which n letters count, without an ending; 0 when it has another one, or nothing else. */
@@ -117,7 +119,41 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-/* Adds the image files of a folder, in their order. */
+typedef struct Fields {
+    FileList *list;
+    bool found;
+} Fields;
+
+static bool add_field(void *context, const char *path, Err *err)
+{
+    const Fields *fields = context;
+    return add(fields->list, strdup(path), fields->found, err);
+}
+
+/* A folder of zarr: an image, or a plate of images. */
+static bool add_zarr(FileList *list, const char *folder, bool found, Err *err)
+{
+    Fields fields = {list, found};
+    bool is_plate;
+    if (!zarr_plate_fields(folder, add_field, &fields, &is_plate, err)) {
+        err->code = CODE_USAGE;
+        return false;
+    }
+    return is_plate || add(list, strdup(folder), found, err);
+}
+
+/* What a folder has under the name of an image; `path` is taken over. */
+static bool add_found(FileList *list, char *path, Err *err)
+{
+    if (path == NULL || !file_is_folder(path)) {
+        return add(list, path, true, err);
+    }
+    bool ok = !image_zarr_is(path) || add_zarr(list, path, true, err);
+    free(path);
+    return ok;
+}
+
+/* Adds the images of a folder, in their order. */
 static bool add_folder(FileList *list, const char *folder, Err *err)
 {
     DIR *dir = opendir(folder);
@@ -129,12 +165,7 @@ static bool add_folder(FileList *list, const char *folder, Err *err)
     const struct dirent *entry;
     for (errno = 0; ok && (entry = readdir(dir)) != NULL; errno = 0) {
         if (file_is_image_name(entry->d_name)) {
-            char *path = join(folder, entry->d_name);
-            if (path != NULL && file_is_folder(path)) {
-                free(path);
-            } else {
-                ok = add(list, path, true, err);
-            }
+            ok = add_found(list, join(folder, entry->d_name), err);
         }
     }
     ok = ok && (errno == 0 || file_err_set(err, CODE_USAGE, "read", folder, errno));
@@ -183,14 +214,19 @@ static bool drop_repeated(FileList *list, Err *err)
     return true;
 }
 
-/* A folder as an image of its own, without slashes behind its name. */
-static bool add_whole(FileList *list, const char *folder, Err *err)
+/* A folder that is an image, or a plate, without slashes behind its name. */
+static bool add_whole(FileList *list, const char *folder, bool zarr, Err *err)
 {
     char *path = strdup(folder);
     for (size_t n = path != NULL ? strlen(path) : 0; n > 1 && path[n - 1] == '/'; n--) {
         path[n - 1] = '\0';
     }
-    return add(list, path, false, err);
+    if (path == NULL || !zarr) {
+        return add(list, path, false, err);
+    }
+    bool ok = add_zarr(list, path, false, err);
+    free(path);
+    return ok;
 }
 
 bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *err)
@@ -205,8 +241,11 @@ bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *
             return err_set(err, CODE_USAGE, "--stack takes folders, whose files are one image, but '%s' is a file",
                            given[i]);
         }
-        if (path.folder) {
-            TRY(whole ? add_whole(out, given[i], err) : add_folder(out, path.file, err));
+        bool zarr = path.folder && image_zarr_is(path.file);
+        if (zarr && path.part[0] != '\0') {
+            TRY(add(out, strdup(given[i]), false, err));
+        } else if (path.folder) {
+            TRY(whole || zarr ? add_whole(out, given[i], zarr, err) : add_folder(out, path.file, err));
         } else {
             TRY(add(out, strdup(given[i]), false, err));
         }

@@ -1,6 +1,7 @@
 /*
- * file_list: the images that a command line means: files as they are given, folders as the image
- * files in them, in the order in which people count (img2 before img10), or as one image each.
+ * file_list: the images that a command line means: files and folders of OME-Zarr as they are given, plates of OME-Zarr as
+ * their fields, other folders as the images in them, in the order in which people count (img2 before img10), or as one
+ * image each.
  */
 #ifndef RUNTIME_FILE_LIST_H
 #define RUNTIME_FILE_LIST_H

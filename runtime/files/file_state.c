@@ -7,9 +7,12 @@
 
 #include "file_list.h"
 #include "image_path.h"
+#include "image_zarr.h"
 
+#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -62,6 +65,34 @@ static bool look_at_content(Looking *l, const char *file)
     return l->bytes > MOST_BYTES || digest_add_file(&l->digest, file);
 }
 
+/* True for what belongs to the image: label images of it, and what is being written, do not. */
+static int is_of_image(const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    bool metadata = strcmp(name, ".zarray") == 0 || strcmp(name, ".zattrs") == 0 || strcmp(name, ".zgroup") == 0;
+    return metadata || (name[0] != '.' && strcmp(name, "labels") != 0);
+}
+
+/* All files in a folder of zarr and in its folders, with their names. */
+static bool look_into(Look *at, const char *folder, int deep, Looking *l)
+{
+    enum { DEEPEST = 16 };
+    struct dirent **entries = NULL;
+    int n = deep < DEEPEST ? scandir(folder, &entries, is_of_image, alphasort) : -1;
+    bool ok = n >= 0;
+    for (int i = 0; i < n; i++) {
+        char path[IMAGE_PATH_BYTES];
+        struct stat st;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        digest_add_text(&l->digest, entries[i]->d_name);
+        ok = ok && length < (int)sizeof path && lstat(path, &st) == 0 &&
+             (S_ISDIR(st.st_mode) ? look_into(at, path, deep + 1, l) : at(l, path));
+        free(entries[i]);
+    }
+    free(entries);
+    return ok;
+}
+
 /* The file, or those of the folder with their names. */
 static bool look(Look *at, const char *path, Looking *l)
 {
@@ -73,6 +104,9 @@ static bool look(Look *at, const char *path, Looking *l)
     }
     if (!image.folder) {
         return at(l, image.file);
+    }
+    if (image_zarr_is(image.file)) {
+        return look_into(at, image.file, 0, l);
     }
     FileList files = {0};
     Err err = {0};

@@ -7,6 +7,7 @@
 
 #include "../../base/file.h"
 #include "image_format.h"
+#include "image_zarr.h"
 #include "../host/stopwatch.h"
 
 #include <assert.h>
@@ -132,7 +133,8 @@ static bool open_as(ImageFile *file, const ImageFormat *format, const ImagePath 
     file->format = format;
     if (*path->part != '\0' && !format->has_parts) {
         close(fd);
-        return err_set(err, CODE_FILES, "cannot read '%s': only FITS files have parts", file->path);
+        return err_set(err, CODE_FILES, "cannot read '%s': only FITS files have parts, and OME-Zarr levels",
+                       file->path);
     }
     return format->open(path, fd, &file->info, &file->state, err) || err_prefix(err, "cannot read '%s'", file->path);
 }
@@ -180,7 +182,8 @@ bool image_open(const char *path, ImageFile **out, Err *err)
                        file == NULL ? "out of memory" : "the name is too long");
     }
     strcpy(file->path, path);
-    if (!(at.folder ? open_as(file, &image_folder, &at, fd, err) : open_by_content(file, &at, fd, err))) {
+    const ImageFormat *folder = at.folder && image_zarr_is(at.file) ? &image_zarr : &image_folder;
+    if (!(at.folder ? open_as(file, folder, &at, fd, err) : open_by_content(file, &at, fd, err))) {
         free(file);
         return false;
     }

@@ -1,6 +1,6 @@
 /*
- * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng) and FITS
- * (cfitsio).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
+ * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng), FITS
+ * (cfitsio) and OME-Zarr (a folder).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
  *
  * Pixels are handed over planar, row by row, in the file's own element type, native byte order:
  * palette, MINISWHITE, 1-bit and big-endian are normalised while reading.
@@ -50,10 +50,15 @@ typedef struct ImageInfo {
     bool time_as_z;           /* z is what the file calls t, and t its z */
     Elem elem;
     /* Pixel size in `unit`; 0 = unknown.  size_um: the same in micrometres, 0 = unknown. */
-    double size[3], size_um[3];     /* x, y, z */
-    char unit[32];                  /* as the file spells it: "micron", "um", "mm", "inch", "" */
-    double interval;                /* seconds between frames; 0 = unknown */
-    char style[16];                 /* "imagej", "ome", "tiff", "png", "fits" */
+    double size[3], size_um[3]; /* x, y, z */
+    double origin[3];           /* where the middle of the first pixel lies along x, y, z, in `unit` */
+    char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
+    double interval;            /* seconds between frames; 0 = unknown */
+    char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
+    /* What the file has in one piece, which is decoded at once; 0: nothing that lies across planes or channels. */
+    struct {
+        int64_t rows, planes, channels;
+    } together;
     int64_t remarks[IMAGE_REMARKS]; /* how many, or 1; of a folder those of all its files */
     const char *channels;           /* their names, one for each c (not of rgb), each terminated; NULL: they have none;
                                    as extra */

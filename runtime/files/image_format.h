@@ -1,6 +1,6 @@
 /*
  * image_format: what image.c needs from a file format; one table row each for TIFF, PNG,
- * FITS and folders.
+ * FITS, OME-Zarr and folders.
  *
  * A format sees open descriptors and never names, temporary files or renames: these are the same
  * for all and stay in image.c.

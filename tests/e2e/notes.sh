@@ -21,7 +21,7 @@ expect 0 'note: unread_pages.tif: 3 more pages are not read; reading ends at the
 notes 1
 expect 0 'note: unread_loop.tif: 1 more page is not read; ' ./flat "$IMAGES/unread_loop.tif" -o out
 notes 1
-expect 0 'note: unread_series.ome.tif: 2 more images are not read; of an OME-TIFF the first one is' \
+expect 0 'note: unread_series.ome.tif: 2 more images are not read; of an OME-TIFF or OME-Zarr the first one is' \
     ./flat "$IMAGES/unread_series.ome.tif" -o out
 notes 1
 expect 0 'note: unread_unlisted.tif: 3 more pages are not read; the OME-XML of the file does not list all' \

@@ -1,0 +1,65 @@
+/* zarr_plate: the metadata of a plate list its wells, those of a well its fields. */
+#include "zarr_plate.h"
+
+#include "../../base/file.h"
+#include "image_path.h"
+#include "zarr_ome.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool read_folder(const char *path, ZarrOme *ome, Err *err)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return file_err_set(err, CODE_FILES, "open", path, errno);
+    }
+    bool ok = zarr_ome_read(fd, ome, err) || err_prefix(err, "cannot read '%s'", path);
+    close(fd);
+    return ok;
+}
+
+static bool join(const char *folder, const char *name, char to[IMAGE_PATH_BYTES], Err *err)
+{
+    bool ok = name != NULL && zarr_path_is_inside(name) &&
+              snprintf(to, IMAGE_PATH_BYTES, "%s/%s", folder, name) < IMAGE_PATH_BYTES;
+    return ok || err_set(err, CODE_FILES, "cannot read '%s': the path of a well or a field is damaged", folder);
+}
+
+static bool take_well(const char *well, bool (*take)(void *context, const char *path, Err *err), void *context,
+                      Err *err)
+{
+    ZarrOme ome;
+    char path[IMAGE_PATH_BYTES];
+    TRY(read_folder(well, &ome, err));
+    const cJSON *fields = zarr_json_array(zarr_json_object(ome.at, "well"), "images"), *field;
+    bool ok = fields != NULL || err_set(err, CODE_FILES, "cannot read '%s': it lists no fields", well);
+    cJSON_ArrayForEach(field, fields)
+    {
+        ok = ok && join(well, zarr_json_text(field, "path"), path, err) && take(context, path, err);
+    }
+    zarr_ome_free(&ome);
+    return ok;
+}
+
+bool zarr_plate_fields(const char *folder, bool (*take)(void *context, const char *path, Err *err), void *context,
+                       bool *is_plate, Err *err)
+{
+    ZarrOme ome;
+    char path[IMAGE_PATH_BYTES];
+    TRY(read_folder(folder, &ome, err));
+    *is_plate = ome.kind == ZARR_PLATE;
+    const cJSON *wells = zarr_json_array(zarr_json_object(ome.at, "plate"), "wells"), *well;
+    bool ok = true;
+    if (*is_plate) {
+        ok = wells != NULL || err_set(err, CODE_FILES, "cannot read '%s': it is a plate that lists no wells", folder);
+        cJSON_ArrayForEach(well, wells)
+        {
+            ok = ok && join(folder, zarr_json_text(well, "path"), path, err) && take_well(path, take, context, err);
+        }
+    }
+    zarr_ome_free(&ome);
+    return ok;
+}
