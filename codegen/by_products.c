@@ -34,14 +34,14 @@ static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
 static int wanted_of(const CgKernel *k, IrId reduction)
 {
     double wanted = 0;
-    ir_is_const(k->g, ir_node(k->g, reduction)->arg[0], &wanted);
+    ir_is_const(k->g, ir_node(k->g, reduction)->reduce.wanted, &wanted);
     return (int)wanted;
 }
 
 /* What the reduction takes pixels as. */
 static const char *type_of(const CgKernel *k, IrId reduction)
 {
-    return elem_cl_name(ir_expr(k->g, ir_node(k->g, reduction)->in[0])->type);
+    return elem_cl_name(ir_expr(k->g, ir_node(k->g, reduction)->reduce.value)->type);
 }
 
 static const char *partials(CgKernel *k, const IrStep *step, IrId reduction)

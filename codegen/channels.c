@@ -56,7 +56,7 @@ static IrExpr only_channel(const IrGraph *g, IrId input)
 {
     Look l = {.input = input};
     for (int i = 1; i < g->nodes.n && !l.whole; i++) {
-        for (int k = 0; k < IR_MAX_IN && !g->nodes.at[i].dead; k++) {
+        for (int k = 0; k < NODE_INPUTS && !g->nodes.at[i].dead; k++) {
             ir_walk(g, g->nodes.at[i].in[k], look, &l);
         }
     }

@@ -50,8 +50,8 @@ const bool *cg_counted(const IrGraph *g)
             if (node->kind == IR_K_VECTOR && node->of != 0) { /* has room for so many */
                 counted[cg_numbered_by(g, node->of)] = true;
             }
-            note_all(g, node->in, IR_MAX_IN, counted);
-            note_all(g, node->arg, IR_MAX_ARG, counted);
+            note_all(g, node->in, NODE_INPUTS, counted);
+            note_all(g, node->arg, NODE_ARGUMENTS, counted);
         }
     }
     for (int i = 0; i < g->outputs.n; i++) {

@@ -172,8 +172,8 @@ static Windows windows_of(CgKernel *k, const IrStep *step)
         before[ax] = behind[ax] = ir_const(g, 0);
     }
     for (int i = 0; i < step->stages.n; i++) {
-        IrFootprint fp = ir_footprint(g, ir_node(g, step->stages.at[i])->in[0]);
-        ir_walk(g, ir_node(g, step->stages.at[i])->in[0], look_for_loop, &loops);
+        IrFootprint fp = ir_footprint(g, ir_node(g, step->stages.at[i])->map.value);
+        ir_walk(g, ir_node(g, step->stages.at[i])->map.value, look_for_loop, &loops);
         for (int r = 0; r < fp.reach.n; r++) {
             const IrReach *reach = &fp.reach.at[r];
             anywhere = anywhere || reach->whole || (reach->offset && ir_node(g, reach->node)->grid != k->domain);
@@ -271,7 +271,7 @@ static void begin_kernel(CgKernel *k, Str *out)
 static int begin_gather(CgContext *cx, IrId id)
 {
     CgKernel *k = cx->k;
-    const IrExprNode n = *ir_expr(k->g, ir_node(k->g, id)->in[0]);
+    const IrExprNode n = *ir_expr(k->g, ir_node(k->g, id)->map.value);
     int axis = ir_gather_axis(k->g, n.node), buffer = k->cg->buffer[n.node];
     Place place = {.inside = NULL};
     const IrExpr at_axis[] = {n.a, n.b, n.c};
@@ -308,9 +308,9 @@ static void pixel_text(CgContext *cx, const IrStep *step)
     CgKernel *k = cx->k;
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
-        cg_begin(cx, ir_node(k->g, id)->in[0]);
+        cg_begin(cx, ir_node(k->g, id)->map.value);
         int named = k->gathers ? begin_gather(cx, id) : 0;
-        const char *value = cg_store_text(cx, ir_node(k->g, id)->in[0], id);
+        const char *value = cg_store_text(cx, ir_node(k->g, id)->map.value, id);
         const char *to = cg_param_buffer(k, id, true);
         cg_line(cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
         if (k->gathers) {
@@ -331,8 +331,8 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cg_context(&cx, k, &body, &prologue, cg_read_memory);
     bool turns = false;
     for (int i = 0; i < step->stages.n; i++) {
-        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->in[0]);
-        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_window, &turns);
+        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->map.value);
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->map.value, look_for_window, &turns);
     }
     cx.indent = turns ? 1 : 4;
     cx.prologue_indent = 1;
@@ -451,7 +451,7 @@ static void reader_macro(CgKernel *k, const char *name, bool declarations, Str *
 /* Sums and extremes of pixels that f32 does not hold. */
 static bool is_summed_wide(const CgKernel *k, const IrNode *node)
 {
-    return node->op == IR_REDUCE && ir_expr(k->g, node->in[0])->type == ELEM_F64;
+    return node->op == IR_REDUCE && ir_expr(k->g, node->reduce.value)->type == ELEM_F64;
 }
 
 /* The element type that a primitive's input is wanted in. */
@@ -486,7 +486,7 @@ void cg_reader(CgKernel *k, IrId id, Str *out)
     cg_param_extent(k, 0, 0);
     cg_param_extent(k, 0, 1);
     cg_param_extent(k, 0, 4);
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         if (node.in[i] != 0 && !ir_op_input_is_stored(node.op, i)) {
             reader_function(k, i, reader_expr(k, &node, i), &functions);
         }

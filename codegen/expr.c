@@ -306,7 +306,7 @@ static bool may_end_negated(const IrGraph *g, IrExpr e)
 {
     const IrExprNode *n = ir_expr(g, e);
     while (n->op == IR_X_READ && ir_node(g, n->node)->op == IR_MAP && ir_node(g, n->node)->of == 0) {
-        n = ir_expr(g, ir_node(g, n->node)->in[0]); /* perhaps a stage of the same kernel */
+        n = ir_expr(g, ir_node(g, n->node)->map.value); /* perhaps a stage of the same kernel */
     }
     bool chosen = n->op == IR_X_MIN || n->op == IR_X_MAX ||
                   (n->op == IR_X_FOLD && (n->fold == IR_FOLD_MIN || n->fold == IR_FOLD_MAX));

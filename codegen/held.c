@@ -44,7 +44,7 @@ const CgHeld *cg_held(const CgKernel *k, const IrStep *step)
     Holding h = {arena_new(k->arena, CgHeld), k->arena};
     for (int i = 0; i < step->stages.n; i++) {
         IrId stage = step->stages.at[i];
-        IrExpr e = ir_node(g, stage)->in[0];
+        IrExpr e = ir_node(g, stage)->map.value;
         ir_walk(g, e, note_reads, &h);
         note(g, e, &h);
         hold(&h, stage, ir_read_type(g, stage));

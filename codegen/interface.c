@@ -26,7 +26,7 @@ void cg_choose_channels(CgBuild *b)
 static ProgIds ids_as(const CgBuild *b, const IrNode *input)
 {
     double ids = 0;
-    bool by_label = input->kind == IR_K_LABELS && input->arg[0] != 0 && ir_is_const(b->g, input->arg[0], &ids);
+    bool by_label = input->kind == IR_K_LABELS && input->input.ids != 0 && ir_is_const(b->g, input->input.ids, &ids);
     return !by_label ? PROG_IDS_NUMBERS : ids == IR_IDS_PLACES ? PROG_IDS_PLACES : PROG_IDS_REFUSED;
 }
 

@@ -186,7 +186,7 @@ static void store_sums(Long *l)
     open_each(l, "k", "PX");
     cx->y = "y";
     vec_push(k->arena, &cx->memo, memo);
-    cg_line(cx, "value[k] = %s;", cg_bare(k->arena, cg_store_text(cx, ir_node(k->g, id)->in[0], id)));
+    cg_line(cx, "value[k] = %s;", cg_bare(k->arena, cg_store_text(cx, ir_node(k->g, id)->map.value, id)));
     cx->memo.n = 0;
     close(l, 1);
     const char *row = cg_row(k, id, to, "c", l->of.axis == IR_AX_Z ? "plane" : "z", "plane", "y");
@@ -503,7 +503,7 @@ static void begin_long(Long *l, CgKernel *k, const IrStep *step)
     l->cx.user = l;
     l->cx.held = cg_held(k, step);
     l->cx.indent = l->cx.prologue_indent = 1;
-    cg_count_uses(&l->cx, ir_node(k->g, step->stages.at[0])->in[0]);
+    cg_count_uses(&l->cx, ir_node(k->g, step->stages.at[0])->map.value);
     const IrExprNode fold = fold_of(l);
     bool z = l->of.axis == IR_AX_Z;
     l->lo = cg_define_int(k, fold.b, cg_of_kernel(k, "LO"));

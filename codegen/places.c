@@ -233,11 +233,11 @@ static Places all_pixels(CgKernel *k, int grid)
 static int computed_values(Places *p, IrId id)
 {
     const IrNode n = *ir_node(p->k->g, id);
-    if (n.op != IR_MAP || n.grid < 0 || ir_expr(p->k->g, n.in[0])->type != ir_read_type(p->k->g, id)) {
+    if (n.op != IR_MAP || n.grid < 0 || ir_expr(p->k->g, n.map.value)->type != ir_read_type(p->k->g, id)) {
         return -1;
     }
     Places all = all_pixels(p->k, n.grid);
-    int at = place(&all, n.in[0]);
+    int at = place(&all, n.map.value);
     return n.elem == ELEM_FILE ? -1 : typed(p, at, n.elem);
 }
 
@@ -442,7 +442,7 @@ void cg_reads(CgKernel *k, const IrStep *step, int at, CgHalo *halo)
 {
     IrGraph *g = k->g;
     const CgHalo own = halo[at];
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         IrExpr e = ir_node(g, step->stages.at[at])->in[i];
         IrFootprint fp = ir_footprint(g, e);
         for (int r = 0; r < fp.reach.n; r++) {
@@ -483,7 +483,7 @@ uint8_t *cg_find_seams(IrGraph *g, const IrSchedule *schedule)
     Seams seams = {.of = arena_array(g->arena, uint8_t, g->nodes.n)};
     for (int i = g->nodes.n - 1; i > 0; i--) {
         seams.reader = schedule->stored[i] ? 0 : seams.of[i];
-        for (int k = 0; k < IR_MAX_IN && !g->nodes.at[i].dead; k++) {
+        for (int k = 0; k < NODE_INPUTS && !g->nodes.at[i].dead; k++) {
             if (g->nodes.at[i].in[k] != 0) {
                 ir_walk(g, g->nodes.at[i].in[k], note_seam, &seams);
             }

@@ -48,7 +48,7 @@ static void number_grids(CgBuild *b)
 static bool is_planar(const IrGraph *g, const IrNode *labels)
 {
     double connectivity;
-    return labels->op == IR_LABEL && ir_is_const(g, labels->arg[0], &connectivity) &&
+    return labels->op == IR_LABEL && ir_is_const(g, labels->label.connectivity, &connectivity) &&
            connectivity > CONNECTIVITY_PLANAR;
 }
 
@@ -57,7 +57,7 @@ static bool is_planar(const IrGraph *g, const IrNode *labels)
 static int vector_length(CgBuild *b, const IrNode *node)
 {
     if (node->op == IR_HISTOGRAM) {
-        return cg_host(&b->cg.host, node->arg[0]);
+        return cg_host(&b->cg.host, node->histogram.bins);
     }
     IrGraph *g = b->g;
     const IrNode *labels = ir_node(g, cg_numbered_by(g, node->of));
@@ -235,11 +235,11 @@ static int ended_slot(const CgBuild *b)
 /* All its stages gather from the same image. */
 static bool gathers(const IrGraph *g, const IrStep *step)
 {
-    IrId from = ir_expr(g, ir_node(g, step->stages.at[0])->in[0])->node;
+    IrId from = ir_expr(g, ir_node(g, step->stages.at[0])->map.value)->node;
     bool all = true;
     for (int i = 0; i < step->stages.n; i++) {
         IrId stage = step->stages.at[i];
-        all = all && ir_is_gather(g, stage) && ir_expr(g, ir_node(g, stage)->in[0])->node == from;
+        all = all && ir_is_gather(g, stage) && ir_expr(g, ir_node(g, stage)->map.value)->node == from;
     }
     return all;
 }
@@ -249,7 +249,7 @@ static CgKernel new_kernel(CgBuild *b, const IrStep *step, const char *name)
     IrId first = step->stages.at[0];
     bool places = false;
     for (int i = 0; step->shape == IR_SHAPE_DIRECT && i < step->stages.n; i++) {
-        for (int j = 0; j < IR_MAX_IN; j++) {
+        for (int j = 0; j < NODE_INPUTS; j++) {
             IrExpr e = ir_node(b->g, step->stages.at[i])->in[j];
             if (e != 0) {
                 ir_walk(b->g, e, look_for_places, &places);
@@ -388,7 +388,7 @@ static const char *where_of(const CgBuild *b, Span span)
 static void note_needs(CgBuild *b, const CgKernel *k, IrId id)
 {
     NeedWalk w = {.b = b, .domain = k->domain, .where = where_of(b, ir_node(b->g, id)->span)};
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         IrExpr e = ir_node(b->g, id)->in[i];
         if (e != 0 && k->domain >= 0) {
             ir_walk(b->g, e, note_range, &w);
@@ -439,7 +439,7 @@ static int *written(CgBuild *b, const IrStep *step, int *n)
 /* What a gather gathers may be there in part. */
 static void mark_rounds(const CgBuild *b, CgKernel *k, const IrStep *step)
 {
-    IrId from = k->gathers ? ir_expr(b->g, ir_node(b->g, step->stages.at[0])->in[0])->node : 0;
+    IrId from = k->gathers ? ir_expr(b->g, ir_node(b->g, step->stages.at[0])->map.value)->node : 0;
     for (int i = 0; i < k->reads.n && k->gathers; i++) {
         k->reads.at[i].in_rounds = k->reads.at[i].buffer == b->cg.buffer[from];
     }
@@ -492,8 +492,6 @@ static int pixels_of(const CgBuild *b, IrExpr e)
     return n->op == IR_X_READ && n->border != IR_CONSTANT ? b->cg.buffer[n->node] : -1;
 }
 
-_Static_assert((int)IR_MAX_IN <= (int)PROG_MAX_INPUTS, "the runtime has a place for each input");
-
 static void primitive_step(CgBuild *b, const IrStep *step)
 {
     IrId id = step->stages.at[0];
@@ -515,13 +513,13 @@ static void primitive_step(CgBuild *b, const IrStep *step)
                     .value = b->cg.slot[id],
                     .of_value = node.of != 0 ? b->cg.slot[node.of] : -1,
                     .text = node.text};
-    int *inputs = arena_array(b->arena, int, IR_MAX_IN + 1);
+    int *inputs = arena_array(b->arena, int, NODE_INPUTS + 1);
     bool of_buffer = node.of != 0 && ir_node(b->g, node.of)->kind == IR_K_VECTOR;
     if (of_buffer) {
         cg_read(&k, node.of, NULL);
         inputs[out.n_inputs++] = b->cg.buffer[node.of];
     }
-    int n_in = IR_MAX_IN;
+    int n_in = NODE_INPUTS;
     while (n_in > 0 && node.in[n_in - 1] == 0) {
         n_in--;
     }
@@ -529,11 +527,11 @@ static void primitive_step(CgBuild *b, const IrStep *step)
         IrId from = ir_op_input_is_stored(node.op, i) ? ir_expr(b->g, node.in[i])->node : 0;
         inputs[out.n_inputs++] = from != 0 ? b->cg.buffer[from] : -1;
     }
-    int *exprs = arena_array(b->arena, int, IR_MAX_ARG + 1);
-    for (int i = 0; i < IR_MAX_ARG && node.arg[i] != 0; i++) {
+    int *exprs = arena_array(b->arena, int, NODE_ARGUMENTS + 1);
+    for (int i = 0; i < NODE_ARGUMENTS && node.arg[i] != 0; i++) {
         exprs[out.n_exprs++] = cg_host(&b->cg.host, node.arg[i]);
     }
-    int *pixels = arena_array(b->arena, int, IR_MAX_IN + 1);
+    int *pixels = arena_array(b->arena, int, NODE_INPUTS + 1);
     for (; out.n_pixels < n_in; out.n_pixels++) {
         pixels[out.n_pixels] = pixels_of(b, node.in[out.n_pixels]);
     }
@@ -546,7 +544,7 @@ static void primitive_step(CgBuild *b, const IrStep *step)
     b->table_step[id] = b->steps.n;
     if (node.kind == IR_K_TABLE) {
         double sort = 0;
-        (void)ir_is_const(b->g, node.arg[3], &sort);
+        (void)ir_is_const(b->g, node.measure.sort, &sort);
         ProgTable table = {node.name, b->steps.n, node.text, (int)sort, {0}};
         for (int column = 0; column < PROG_IDS_COLUMNS; column++) {
             IrId input = ir_ids_of_column(b->g, id, column);

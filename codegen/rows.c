@@ -725,7 +725,7 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     /* Sums of the stage around this one are those of its row and its columns. */
     const CgContext around = r->cx;
     memset(&r->cx.memo, 0, sizeof r->cx.memo);
-    IrExpr e = ir_node(k->g, id)->in[0];
+    IrExpr e = ir_node(k->g, id)->map.value;
     cg_begin(&r->cx, e);
     const int outer = ir_pass_into(&r->passed);
     prepare(r, e);
@@ -786,8 +786,8 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
     rows_bound_extents(r);
     r->cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
-        cg_count_uses(&r->cx, ir_node(k->g, step->stages.at[i])->in[0]);
-        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_for_fold, r);
+        cg_count_uses(&r->cx, ir_node(k->g, step->stages.at[i])->map.value);
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->map.value, look_for_fold, r);
     }
     return r;
 }

@@ -47,8 +47,8 @@ void rows_find_extents(Rows *r)
         Extent *own = rows_extent(r, id);
         own->left = own->left != 0 ? own->left : zero;
         own->right = own->right != 0 ? own->right : zero;
-        ir_walk(g, ir_node(g, id)->in[0], note_border, r);
-        IrFootprint fp = ir_footprint(g, ir_node(g, id)->in[0]);
+        ir_walk(g, ir_node(g, id)->map.value, note_border, r);
+        IrFootprint fp = ir_footprint(g, ir_node(g, id)->map.value);
         for (int j = 0; j < fp.reach.n; j++) {
             Extent *e = add_extent(r, fp.reach.at[j].node);
             e->used = true;
@@ -116,7 +116,7 @@ void rows_find_rises(Rows *r)
         double left, right;
         const Extent *own = rows_extent(r, id);
         w.narrow = ir_is_const(g, own->left, &left) && ir_is_const(g, own->right, &right) && left == 0 && right == 0;
-        look_for_rises(&w, ir_node(g, id)->in[0]);
+        look_for_rises(&w, ir_node(g, id)->map.value);
     }
     for (int i = 0; i < w.around.n; i++) {
         Extent *e = rows_extent(r, w.around.at[i]);

@@ -39,7 +39,7 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
 {
     FoldWalk w = {0};
     for (int i = 0; i < step->stages.n; i++) {
-        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->in[0], look_at_fold, &w);
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->map.value, look_at_fold, &w);
     }
     if (w.window == 0 || w.others || k->boxed || cg_picks(k->g, w.window)) {
         return 0;
@@ -91,14 +91,14 @@ static void write_stages(CgKernel *k, const IrStep *step, IrExpr window, Str *pr
     CgContext cx;
     cg_context(&cx, k, body, prologue, cg_read_memory);
     for (int i = 0; i < step->stages.n; i++) {
-        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->in[0]);
+        cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->map.value);
     }
     cx.indent = 5;
     cx.prologue_indent = 1;
     vec_push(k->arena, &cx.memo, ((CgMemo){window, "px_ranked"}));
     for (int i = 0; i < step->stages.n; i++) {
         IrId id = step->stages.at[i];
-        const char *value = cg_store_text(&cx, ir_node(k->g, id)->in[0], id);
+        const char *value = cg_store_text(&cx, ir_node(k->g, id)->map.value, id);
         const char *to = cg_param_buffer(k, id, true);
         cg_line(&cx, "%s[%s] = %s;", to, cg_pixel(k, id, to, "c", "z", "plane", "y", "x"), cg_bare(k->arena, value));
     }

@@ -36,12 +36,12 @@ bool ir_rewrite_all(IrGraph *g, IrRewrite visit, void *ctx)
         if (g->nodes.at[i].dead) {
             continue;
         }
-        for (int k = 0; k < IR_MAX_IN; k++) {
+        for (int k = 0; k < NODE_INPUTS; k++) {
             IrExpr e = g->nodes.at[i].in[k];
             changed = rewrite_one(g, &e, visit, ctx) || changed;
             g->nodes.at[i].in[k] = e;
         }
-        for (int k = 0; k < IR_MAX_ARG; k++) {
+        for (int k = 0; k < NODE_ARGUMENTS; k++) {
             IrExpr e = g->nodes.at[i].arg[k];
             changed = rewrite_one(g, &e, visit, ctx) || changed;
             g->nodes.at[i].arg[k] = e;
@@ -75,9 +75,9 @@ IrExpr ir_replace_part(IrGraph *g, IrExpr e, IrExpr part, IrExpr by)
 void ir_replace_in(IrGraph *g, IrId id, const IrId *to)
 {
     assert(id != 0 && to[0] == 0);
-    for (int k = 0; k < IR_MAX_IN + IR_MAX_ARG; k++) {
+    for (int k = 0; k < NODE_INPUTS + NODE_ARGUMENTS; k++) {
         IrNode *n = ir_node(g, id);
-        IrExpr *e = k < IR_MAX_IN ? &n->in[k] : &n->arg[k - IR_MAX_IN];
+        IrExpr *e = k < NODE_INPUTS ? &n->in[k] : &n->arg[k - NODE_INPUTS];
         *e = ir_rewrite(g, *e, move_reads, (void *)(uintptr_t)to); /* nodes stay where they are */
     }
     ir_node(g, id)->of = moved(to, ir_node(g, id)->of);
@@ -119,14 +119,14 @@ void ir_move_to_end(IrGraph *g, IrId id)
 IrExpr ir_as_stored(IrGraph *g, IrId map)
 {
     const IrNode *n = ir_node(g, map);
-    assert(n->op == IR_MAP && n->in[0] != 0);
+    assert(n->op == IR_MAP && n->map.value != 0);
     Elem elem = n->elem == ELEM_FILE ? ELEM_F32 : n->elem; /* whose pixels it stores as they are */
     if (elem == ELEM_U8 || elem == ELEM_U16 || elem == ELEM_I16) {
-        const IrExprNode *e = ir_expr(g, n->in[0]);
+        const IrExprNode *e = ir_expr(g, n->map.value);
         bool ready = e->op == IR_X_CAST && (Elem)e->num == elem;
-        return ready ? n->in[0] : ir_saturate(g, n->in[0], elem);
+        return ready ? n->map.value : ir_saturate(g, n->map.value, elem);
     }
-    return ir_cast(g, n->in[0], elem);
+    return ir_cast(g, n->map.value, elem);
 }
 
 IrExpr ir_made_anew(IrGraph *g, IrExpr e)

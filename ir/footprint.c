@@ -193,7 +193,7 @@ int ir_domain(IrGraph *g, IrId node)
 {
     const IrNode *n = ir_node(g, node);
     int grid = n->grid;
-    for (int i = 0; i < IR_MAX_IN && grid < 0; i++) {
+    for (int i = 0; i < NODE_INPUTS && grid < 0; i++) {
         grid = grid_of_first_read(g, n->in[i]);
         n = ir_node(g, node);
     }

@@ -58,8 +58,8 @@ bool ir_is_easy_place(const IrGraph *g, IrExpr at, IrId image)
 bool ir_is_gather(const IrGraph *g, IrId id)
 {
     const IrNode *node = ir_node(g, id);
-    const IrExprNode *n = ir_expr(g, node->in[0]);
-    return node->op == IR_MAP && ir_reads_anywhere(g, node->in[0]) && node->elem == n->type &&
+    const IrExprNode *n = ir_expr(g, node->map.value);
+    return node->op == IR_MAP && ir_reads_anywhere(g, node->map.value) && node->elem == n->type &&
            ir_is_easy_place(g, n->a, n->node) && ir_is_easy_place(g, n->b, n->node) &&
            ir_is_easy_place(g, n->c, n->node);
 }

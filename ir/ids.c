@@ -39,10 +39,11 @@ static IrId labels_before(const IrGraph *g, IrId labels)
     const IrNode *node = ir_node(g, labels);
     switch (node->op) {
     case IR_MAP:
+        return ir_ids_read(g, node->map.value);
     case IR_NEAREST_LABEL:
-        return ir_ids_read(g, node->in[0]);
+        return ir_ids_read(g, node->nearest_label.labels);
     case IR_WATERSHED:
-        return ir_ids_read(g, node->in[1]);
+        return ir_ids_read(g, node->watershed.markers);
     case IR_POINTS:
         return node->of;
     case IR_CARRY:
@@ -74,14 +75,13 @@ IrId ir_ids_of(const IrGraph *g, IrId labels)
 
 IrId ir_ids_of_column(const IrGraph *g, IrId table, int column)
 {
-    enum { FIRST = 4 }; /* of the arguments of nodes.def */
     const IrNode *node = ir_node(g, table);
     bool pairs = node->op == IR_NEAR_PAIRS;
     if (column == 0 || (pairs && column == 1)) {
         return ir_ids_of(g, node->of);
     }
-    const IrExprNode *e =
-        !pairs && node->arg[FIRST + column - 1] != 0 ? ir_expr(g, node->arg[FIRST + column - 1]) : NULL;
+    IrExpr extent = pairs ? 0 : column == 1 ? node->measure.first : node->measure.second;
+    const IrExprNode *e = extent != 0 ? ir_expr(g, extent) : NULL;
     return e != NULL && e->op == IR_X_EXTENT ? e->node : 0;
 }
 
@@ -150,7 +150,7 @@ static void note_node(Settle *s, IrId id)
         s->mixed[before] = s->mixed[before] || before != after;
         s->mixed[after] = s->mixed[after] || before != after;
     }
-    for (int k = 0; k < IR_MAX_IN; k++) {
+    for (int k = 0; k < NODE_INPUTS; k++) {
         if (node->in[k] != 0) {
             ir_walk(g, node->in[k], check_lookup, s);
         }
@@ -187,14 +187,14 @@ void ir_ids_settle(IrGraph *g)
     ir_rewrite_all(g, without_lookup, &s);
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         IrNode *node = ir_node(g, id);
-        for (int k = 0; k < IR_MAX_IN; k++) {
+        for (int k = 0; k < NODE_INPUTS; k++) {
             if (node->in[k] != 0) {
                 ir_walk(g, node->in[k], count_lookup, used);
             }
         }
         bool labels = node->op == IR_INPUT && node->kind == IR_K_LABELS;
         if (labels && s.wanted[id]) {
-            node->arg[0] = ir_const(g, s.mixed[id] ? IR_IDS_REFUSED : IR_IDS_PLACES);
+            node->input.ids = ir_const(g, s.mixed[id] ? IR_IDS_REFUSED : IR_IDS_PLACES);
         }
     }
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {

@@ -57,8 +57,8 @@ static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId
     may = !ir_is_gather(g, made);
     for (int i = step->stages.n - 1; may && i >= 0; i--) {
         IrId stage = step->stages.at[i];
-        IrFootprint fp = ir_footprint(g, ir_node(g, stage)->in[0]);
-        ir_walk(g, ir_node(g, stage)->in[0], look_for_window, &window);
+        IrFootprint fp = ir_footprint(g, ir_node(g, stage)->map.value);
+        ir_walk(g, ir_node(g, stage)->map.value, look_for_window, &window);
         for (int k = 0; k < fp.reach.n; k++) {
             const IrReach *reach = &fp.reach.at[k];
             bool here = is_here(reach) && !moved[i];
@@ -76,7 +76,7 @@ static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId
 static bool primitive_may(IrGraph *g, const IrNode *node, IrId from)
 {
     bool may = true, reads = false;
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         IrFootprint fp = node->in[i] != 0 ? ir_footprint(g, node->in[i]) : (IrFootprint){0};
         const IrReach *reach = ir_reach(&fp, from);
         reads = reads || reach != NULL;

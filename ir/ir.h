@@ -28,6 +28,7 @@
 
 #include "../base/arena.h"
 #include "../base/elem.h"
+#include "../base/nodes.h"
 #include "../base/span.h"
 #include "../base/str.h"
 
@@ -159,7 +160,7 @@ enum { IR_MOST_READS = 64 };
 
 enum { IR_DEEP = 1000, IR_MOST_DEPTH = 10000 };
 
-enum { IR_MAX_IN = 41, IR_MAX_ARG = 10, IR_MAX_VALUES = 6 };
+enum { IR_MAX_VALUES = 6 };
 
 typedef struct IrNode {
     IrOp op;
@@ -169,12 +170,21 @@ typedef struct IrNode {
     int grid;         /* index into the graph's grids; -1 for values and tables */
     const char *name; /* the user's name, or one made from the operator's; unique */
     Span span;        /* the words it came from */
-    IrExpr in[IR_MAX_IN];   /* what it reads, per pixel; meaning per op in nodes.def */
-    IrExpr arg[IR_MAX_ARG]; /* host expressions; meaning per op in nodes.def */
-    IrId of;                /* the node it belongs to (a vector's or table's labels); 0 none */
-    int loop;               /* the loop it is in; 0 none */
-    const char *text;       /* op-specific text (an input's axes, a measure's column names) */
-    bool dead;              /* killed; skipped by printing, verifying and everything else */
+    union {
+        struct {
+            IrExpr in[NODE_INPUTS];     /* what it reads, per pixel */
+            IrExpr arg[NODE_ARGUMENTS]; /* host expressions */
+        };
+#define INPUT IrExpr
+#define ARGUMENT IrExpr
+#include "../base/node_members.h" /* the same by name: node->watershed.markers */
+#undef INPUT
+#undef ARGUMENT
+    };
+    IrId of;          /* the node it belongs to (a vector's or table's labels); 0 none */
+    int loop;         /* the loop it is in; 0 none */
+    const char *text; /* op-specific text (an input's axes, a measure's column names) */
+    bool dead;        /* killed; skipped by printing, verifying and everything else */
 } IrNode;
 
 typedef struct IrEnds { /* of an index's range, fractions not yet cut; 0: not known */

@@ -54,7 +54,7 @@ bool ir_long_fold(const IrGraph *g, IrId stage, IrLongFold *found)
     const IrNode *node = ir_node(g, stage);
     Walk w = {.found = found, .grid = node->grid};
     *found = (IrLongFold){.axis = -1};
-    ir_walk(g, node->in[0], look_for_fold, &w);
+    ir_walk(g, node->map.value, look_for_fold, &w);
     if (w.refused || found->fold == 0) {
         return false;
     }

@@ -5,10 +5,19 @@
 #include <assert.h>
 #include <string.h>
 
-#define N(NAME, text, kind, inputs, arguments, what) [IR_##NAME] = {text, inputs, arguments, what, IR_K_##kind},
+#define STORED(x) x *
+#define BEFORE(x) x =
+#define MAYBE(x) x ?
+#define SEVERAL(x) x...
+#define AXES(x) x, x, x
+#define NO_INPUT
+#define NO_ARGUMENT
+#define TEXT_OF(...) #__VA_ARGS__
+#define TEXT(...) TEXT_OF(__VA_ARGS__)
+#define N(NAME, name, kind, inputs, arguments, what) [IR_##NAME] = {#name, TEXT inputs, TEXT arguments, IR_K_##kind},
 static const IrOpInfo INFO[IR_OPS] = {
-    [IR_NONE] = {"none", "", "", "", IR_K_IMAGE},
-#include "nodes.def"
+    [IR_NONE] = {"none", "", "", IR_K_IMAGE},
+#include "../base/nodes.def"
 };
 #undef N
 
@@ -28,13 +37,13 @@ IrOp ir_op_from_name(const char *name)
     return IR_NONE;
 }
 
-/* Input `i` is the i-th word of `inputs`, whose end says how it is read.  Words after the last stand for the
- * last one ("image..."). */
+/* Input `i` is the i-th of `inputs`, whose end says how it is read.  Those after the last stand for the last one
+ * ("image ..."). */
 static char mark_of(IrOp op, int i)
 {
     const char *p = INFO[op].inputs;
     for (;;) {
-        size_t n = strcspn(p, " ");
+        size_t n = strcspn(p, ",");
         if (i == 0 || p[n] == '\0') {
             return n > 0 ? p[n - 1] : '\0';
         }

@@ -4,15 +4,16 @@
 
 typedef enum IrOp {
     IR_NONE,
-#define N(NAME, text, kind, inputs, arguments, what) IR_##NAME,
-#include "nodes.def"
+#define N(NAME, name, kind, inputs, arguments, what) IR_##NAME,
+#include "../base/nodes.def"
 #undef N
     IR_OPS
 } IrOp;
 
 typedef struct IrOpInfo {
-    const char *name, *inputs, *arguments, *what; /* the columns of nodes.def */
-    int kind;                                     /* IrKind */
+    const char *name;
+    const char *inputs, *arguments; /* "image*, mask*?": nodes.def with * = ? ... for STORED, BEFORE, MAYBE, SEVERAL */
+    int kind;                       /* IrKind */
 } IrOpInfo;
 
 /* The row of an op; never NULL. */

@@ -132,11 +132,10 @@ static Known of_input(Walk *w, IrId id)
 
 static Known of_window(Walk *w, const IrNode *n)
 {
-    enum { BORDER = 5, OUTSIDE };
     double border = 0;
-    const Known inside = of_expr(w, n->in[0]);
-    const bool constant = ir_is_const(w->g, n->arg[BORDER], &border) && border == IR_CONSTANT;
-    return constant ? either(w, inside, number(w, n->arg[OUTSIDE])) : inside;
+    const Known inside = of_expr(w, n->window_rank.image);
+    const bool constant = ir_is_const(w->g, n->window_rank.border, &border) && border == IR_CONSTANT;
+    return constant ? either(w, inside, number(w, n->window_rank.outside)) : inside;
 }
 
 static Known make_node(Walk *w, IrId id)
@@ -147,7 +146,7 @@ static Known make_node(Walk *w, IrId id)
     case IR_INPUT:
         return of_input(w, id);
     case IR_MAP:
-        return narrow ? typed(w, n.elem) : n.of != 0 ? of_node(w, n.of) : of_expr(w, n.in[0]);
+        return narrow ? typed(w, n.elem) : n.of != 0 ? of_node(w, n.of) : of_expr(w, n.map.value);
     case IR_CARRY: {
         const Known taken = look_up(&w->carried, id);
         return taken.is != NOT_YET ? taken : computed(truth(w, elem_is_integer(n.elem)));
@@ -155,11 +154,11 @@ static Known make_node(Walk *w, IrId id)
     case IR_WINDOW_RANK:
         return of_window(w, &n);
     case IR_RECONSTRUCT: {
-        const Known seed = of_expr(w, n.in[0]);
-        return either(w, seed, of_expr(w, n.in[1]));
+        const Known seed = of_expr(w, n.reconstruct.seed);
+        return either(w, seed, of_expr(w, n.reconstruct.mask));
     }
     case IR_PERLABEL:
-        return computed(n.elem == ELEM_U32 ? truth(w, true) : of_expr(w, n.in[1]).p.whole);
+        return computed(n.elem == ELEM_U32 ? truth(w, true) : of_expr(w, n.perlabel.value).p.whole);
     case IR_COLOURS:
         return typed(w, n.elem);
     default:
@@ -184,7 +183,9 @@ static Known of_value(Walk *w, const IrExprNode *n)
 {
     const IrNode node = *ir_node(w->g, n->node);
     const bool counts = node.kind == IR_K_LABELS;
-    const IrExpr of = node.op == IR_REDUCE ? node.in[0] : node.op == IR_SCALAR ? node.in[(int)n->num] : 0;
+    const IrExpr of = node.op == IR_REDUCE   ? node.reduce.value
+                      : node.op == IR_SCALAR ? node.scalar.value[(int)n->num]
+                                             : 0;
     return computed(of != 0 ? of_expr(w, of).p.whole : truth(w, counts));
 }
 

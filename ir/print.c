@@ -556,16 +556,16 @@ static void print_node(Printer *p, IrId id)
         str_addf(p->out, " loop %d", n->loop);
     }
     print_place(p, n->span);
-    Line lines[IR_MAX_IN + IR_MAX_ARG];
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    Line lines[NODE_INPUTS + NODE_ARGUMENTS];
+    for (int i = 0; i < NODE_INPUTS; i++) {
         lines[i].e = n->in[i];
         snprintf(lines[i].label, sizeof lines[i].label, "in %d", i);
     }
-    for (int i = 0; i < IR_MAX_ARG; i++) {
-        lines[IR_MAX_IN + i].e = n->arg[i];
-        snprintf(lines[IR_MAX_IN + i].label, sizeof lines[i].label, "arg %d", i);
+    for (int i = 0; i < NODE_ARGUMENTS; i++) {
+        lines[NODE_INPUTS + i].e = n->arg[i];
+        snprintf(lines[NODE_INPUTS + i].label, sizeof lines[i].label, "arg %d", i);
     }
-    print_lines(p, lines, IR_MAX_IN + IR_MAX_ARG);
+    print_lines(p, lines, NODE_INPUTS + NODE_ARGUMENTS);
 }
 
 static void print_output(Printer *p, const IrOutput *o)
@@ -696,7 +696,7 @@ void ir_print_dot(IrGraph *g, Str *out)
         }
         str_addf(out, "  n%u [label=\"%s\\n%s %s\"%s];\n", i, ir_node(g, i)->name, ir_op_info(ir_node(g, i)->op)->name,
                  elem_name(ir_node(g, i)->elem), ir_op_is_primitive(ir_node(g, i)->op) ? ", style=rounded" : "");
-        for (int k = 0; k < IR_MAX_IN; k++) {
+        for (int k = 0; k < NODE_INPUTS; k++) {
             IrFootprint fp = ir_footprint(g, ir_node(g, i)->in[k]);
             for (int r = 0; r < fp.reach.n; r++) {
                 dot_edge(g, i, &fp.reach.at[r], out);

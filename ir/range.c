@@ -57,7 +57,7 @@ static IrRange of_read(const IrGraph *g, const IrExprNode *n, int depth)
 {
     const IrNode *from = ir_node(g, n->node);
     bool computed = from->op == IR_MAP && (from->elem == ELEM_I32 || from->elem == ELEM_U32);
-    IrRange inside = computed ? range_of(g, from->in[0], depth) : of_type(from->elem);
+    IrRange inside = computed ? range_of(g, from->map.value, depth) : of_type(from->elem);
     return n->outside != 0 ? either_of(inside, rounded(range_of(g, n->outside, depth))) : inside;
 }
 

@@ -188,10 +188,10 @@ static bool node_line(Reader *r, void *ctx)
 {
     IrNode *node = ctx;
     if (read_accept(r, "in")) {
-        int k = read_whole(r, 0, IR_MAX_IN - 1);
+        int k = read_whole(r, 0, NODE_INPUTS - 1);
         node->in[k] = read_expression(r);
     } else if (read_accept(r, "arg")) {
-        int k = read_whole(r, 0, IR_MAX_ARG - 1);
+        int k = read_whole(r, 0, NODE_ARGUMENTS - 1);
         node->arg[k] = read_expression(r);
     } else {
         return false;

@@ -100,7 +100,7 @@ void ir_uses_set(IrUses *u, IrId reader, const IrExpr *reads, int n)
 void ir_uses_changed(IrUses *u, IrId node)
 {
     u->reads[0].n = 0;
-    for (int k = 0; k < IR_MAX_IN; k++) {
+    for (int k = 0; k < NODE_INPUTS; k++) {
         ir_walk(u->g, ir_node(u->g, node)->in[k], note_read, u);
     }
     ir_uses_set(u, node, u->reads[0].at, u->reads[0].n);

@@ -168,23 +168,22 @@ static void check_presence(Check *c, const IrNode *n)
     int k = 0;
     bool more = false;
     for (const char *p = info->inputs; *p != '\0'; k++) {
-        size_t length = strcspn(p, " ");
+        size_t length = strcspn(p, ",");
         bool may = memchr(p, '?', length) != NULL;
         more = more || memchr(p, '.', length) != NULL;
         require(c, may || n->in[k] != 0, "lacks an input");
-        p += length + (p[length] == ' ');
+        p += length + (p[length] == ',');
     }
-    for (; k < IR_MAX_IN; k++) {
+    for (; k < NODE_INPUTS; k++) {
         require(c, n->in[k] == 0 || more, "has an input that its operation does not take");
     }
     k = 0;
     for (const char *p = info->arguments; *p != '\0'; k++) {
-        size_t length = strcspn(p, " ");
+        size_t length = strcspn(p, ",");
         require(c, n->arg[k] != 0 || memchr(p, '?', length) != NULL, "lacks an argument");
-        p += length;
-        p += *p == ' ';
+        p += length + (p[length] == ',');
     }
-    for (; k < IR_MAX_ARG; k++) {
+    for (; k < NODE_ARGUMENTS; k++) {
         require(c, n->arg[k] == 0, "has an argument that its operation does not take");
     }
 }
@@ -257,10 +256,10 @@ static void check_columns(Check *c, const IrNode *n)
 static void check_cells(Check *c, const IrNode *n)
 {
     double shape, radius, cells = 1;
-    bool known = n->arg[0] != 0 && ir_is_const(c->g, n->arg[0], &shape);
+    bool known = n->window_rank.shape != 0 && ir_is_const(c->g, n->window_rank.shape, &shape);
     bool literal = !known || shape == WINDOW_LITERAL;
-    for (int i = 1; i <= 3 && literal && known; i++) {
-        known = n->arg[i] != 0 && ir_is_const(c->g, n->arg[i], &radius) && radius >= 0;
+    for (int i = 0; i < 3 && literal && known; i++) {
+        known = n->window_rank.radius[i] != 0 && ir_is_const(c->g, n->window_rank.radius[i], &radius) && radius >= 0;
         cells *= known ? 2 * floor(radius) + 1 : 1;
     }
     bool fits = n->text != NULL && n->text[strspn(n->text, "01")] == '\0' && (double)strlen(n->text) == cells;
@@ -288,7 +287,7 @@ static void check_node(Check *c)
     check_presence(c, n);
     check_owner(c, n);
     check_text(c, n);
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         if (n->in[i] == 0) {
             continue;
         }
@@ -296,7 +295,7 @@ static void check_node(Check *c)
         require(c, !ir_op_input_is_stored(n->op, i) || ir_expr(c->g, n->in[i])->op == IR_X_READ,
                 "has an input that must be a plain read and is not");
     }
-    for (int i = 0; i < IR_MAX_ARG; i++) {
+    for (int i = 0; i < NODE_ARGUMENTS; i++) {
         check_tree(c, n->arg[i], IR_HOST);
     }
 }

@@ -130,7 +130,7 @@ bool pass_abreast(IrGraph *g, PassContext *cx)
 {
     bool any = false;
     for (IrId id = 1; id < (IrId)g->nodes.n && cx->fuse != FUSE_NONE; id++) {
-        for (int i = 0; i < IR_MAX_IN && !ir_node(g, id)->dead; i++) {
+        for (int i = 0; i < NODE_INPUTS && !ir_node(g, id)->dead; i++) {
             IrExpr e = ir_node(g, id)->in[i], becomes = e != 0 ? bring_abreast(g, e) : 0;
             ir_node(g, id)->in[i] = becomes;
             any = any || becomes != e;

@@ -118,7 +118,7 @@ const CostStage *cost_stage(Cost *c, IrId id)
     IrGraph *g = c->g;
     *stage = (CostStage){.counted = true, .known = true};
     Count counter = {.g = g, .of = stage};
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         IrExpr e = ir_node(g, id)->in[i];
         stage->ops += count(&counter, e);
         IrFootprint fp = ir_footprint(g, e);

@@ -56,10 +56,10 @@ typedef struct Merge {
 static uint32_t hash_node(const IrNode *n)
 {
     uint32_t h = (uint32_t)n->op * 31 + (uint32_t)n->grid;
-    for (int k = 0; k < IR_MAX_IN; k++) {
+    for (int k = 0; k < NODE_INPUTS; k++) {
         h = (h ^ n->in[k]) * 16777619u;
     }
-    for (int k = 0; k < IR_MAX_ARG; k++) {
+    for (int k = 0; k < NODE_ARGUMENTS; k++) {
         h = (h ^ n->arg[k]) * 16777619u;
     }
     return (h ^ n->of) * 16777619u;

@@ -54,7 +54,7 @@ static void follow(Mark *m, IrId id)
 {
     const IrNode *n = ir_node(m->g, id);
     const IrLoop *loop = &m->g->loops.at[n->loop];
-    for (int k = 0; k < IR_MAX_IN; k++) {
+    for (int k = 0; k < NODE_INPUTS; k++) {
         ir_walk(m->g, n->in[k], need_read, m);
     }
     if (n->of != 0) {

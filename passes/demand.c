@@ -46,7 +46,7 @@ bool pass_demand(IrGraph *g, PassContext *cx)
     (void)cx;
     Wanted w = {arena_array(g->arena, int, g->nodes.n)};
     for (int i = 1; i < g->nodes.n; i++) {
-        for (int k = 0; k < IR_MAX_IN && !g->nodes.at[i].dead; k++) {
+        for (int k = 0; k < NODE_INPUTS && !g->nodes.at[i].dead; k++) {
             if (g->nodes.at[i].in[k] != 0) {
                 ir_walk(g, g->nodes.at[i].in[k], note, &w);
             }
@@ -66,8 +66,8 @@ bool pass_demand(IrGraph *g, PassContext *cx)
     for (int i = 1; i < g->nodes.n; i++) {
         if (!g->nodes.at[i].dead && is_reduction(&g->nodes.at[i])) {
             IrExpr wanted = ir_const(g, w.bits[i]);
-            changed = changed || g->nodes.at[i].arg[0] != wanted;
-            g->nodes.at[i].arg[0] = wanted;
+            changed = changed || g->nodes.at[i].reduce.wanted != wanted;
+            g->nodes.at[i].reduce.wanted = wanted;
         }
     }
     return changed;

@@ -20,10 +20,10 @@ enum {
 
 IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
 {
-    if (reduction->op != IR_REDUCE || reduction->in[1] != 0) {
+    if (reduction->op != IR_REDUCE || reduction->reduce.where != 0) {
         return 0;
     }
-    const IrExprNode *e = ir_expr(g, reduction->in[0]);
+    const IrExprNode *e = ir_expr(g, reduction->reduce.value);
     if (e->op == IR_X_CAST && (e->type == ELEM_F32 || e->type == ELEM_F64)) {
         e = ir_expr(g, e->a);
     }
@@ -75,7 +75,8 @@ void pass_choose_epilogues(Grouping *b)
         }
         IrStep *step = &s->steps.at[s->step[image]];
         double wanted;
-        if (step->kind != IR_STEP_KERNEL || step->shape != IR_SHAPE_ROWS || !ir_is_const(g, node->arg[0], &wanted)) {
+        if (step->kind != IR_STEP_KERNEL || step->shape != IR_SHAPE_ROWS ||
+            !ir_is_const(g, node->reduce.wanted, &wanted)) {
             continue;
         }
         int *n = &taken[s->step[image]];

@@ -71,7 +71,7 @@ static IrExpr map_of(IrGraph *g, Gathers *own, IrExpr e, int domain, const char 
                   .name = arena_printf(g->arena, "%s_%s", reader.name, what),
                   .span = reader.span,
                   .loop = reader.loop};
-    map.in[0] = e;
+    map.map.value = e;
     IrExpr read = ir_read(g, ir_add_node(g, map));
     vec_push(g->arena, &own->made, ((Made){e, read, domain, reader.loop}));
     return read;
@@ -129,7 +129,7 @@ bool pass_wants_rounds(IrGraph *g)
     Gathers own = {.found = false};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         own.domain = ir_node(g, id)->dead ? -1 : ir_domain(g, id);
-        for (int i = 0; i < IR_MAX_IN && own.domain >= 0 && !ir_is_gather(g, id); i++) {
+        for (int i = 0; i < NODE_INPUTS && own.domain >= 0 && !ir_is_gather(g, id); i++) {
             own.root = ir_node(g, id)->in[i];
             own.root = own.root != 0 ? ir_rewrite(g, own.root, look_for_reads, &own) : 0;
         }
@@ -143,9 +143,9 @@ static void absorb(IrGraph *g, Gathers *own, IrId id)
     IrId end = (IrId)(g->nodes.n - 1);
     IrNode *node = ir_node(g, id), *last = ir_node(g, end);
     Made *made = own->made.n > 0 ? &own->made.at[own->made.n - 1] : NULL;
-    bool all = node->op == IR_MAP && made != NULL && made->read == node->in[0];
+    bool all = node->op == IR_MAP && made != NULL && made->read == node->map.value;
     if (all && ir_expr(g, made->read)->node == end && last->elem == node->elem) {
-        node->in[0] = last->in[0];
+        node->map.value = last->map.value;
         last->dead = true;
         made->read = 0; /* until it has moved */
     }
@@ -156,7 +156,7 @@ static bool take_node_apart(IrGraph *g, Gathers *own, IrId id)
     bool any = false;
     own->reader = id;
     own->domain = ir_domain(g, id);
-    for (int i = 0; i < IR_MAX_IN && own->domain >= 0 && !ir_is_gather(g, id); i++) {
+    for (int i = 0; i < NODE_INPUTS && own->domain >= 0 && !ir_is_gather(g, id); i++) {
         IrExpr e = own->root = ir_node(g, id)->in[i];
         IrExpr apart = e != 0 ? ir_rewrite(g, e, take_apart, own) : 0;
         any = any || apart != e;

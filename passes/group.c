@@ -53,7 +53,7 @@ static void name_value_outputs(IrGraph *g)
         }
         IrNode node =
             {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .grid = -1, .name = o->name, .span = o->span};
-        node.in[0] = o->value;
+        node.scalar.value[0] = o->value;
         IrId id = ir_add_node(g, node);
         g->outputs.at[i].value = ir_value(g, id, 0);
     }
@@ -67,7 +67,7 @@ static void start_carries(Group *b, const IrLoop *loop)
         bool value = ir_node(b->g, c->carry)->kind == IR_K_VALUE;
         IrExpr first = value ? ir_value(b->g, c->first, 0) : ir_read(b->g, c->first);
         IrNode *node = ir_node(b->g, c->carry);
-        node->in[0] = first;
+        node->map.value = first;
         IrStep kernel = {.kind = IR_STEP_KERNEL, .march = IR_AX_Y, .loop = loop->parent};
         add_stage(b, value ? scalars_step(b, loop->parent) : add_step(b, kernel), c->carry);
         b->s->stored[c->carry] = !value;

@@ -46,7 +46,7 @@ const IrFootprint *grouping_footprint(Grouping *b, IrId stage)
 {
     if (b->footprint[stage] == NULL) {
         b->footprint[stage] = arena_new(b->g->arena, IrFootprint);
-        *b->footprint[stage] = ir_footprint(b->g, ir_node(b->g, stage)->in[0]);
+        *b->footprint[stage] = ir_footprint(b->g, ir_node(b->g, stage)->map.value);
     }
     return b->footprint[stage];
 }

@@ -75,7 +75,7 @@ static bool is_moved(const IrExprNode *n)
 static int taps_of(IrGraph *g, IrId consumer, IrId p)
 {
     int taps = 0;
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         IrFootprint fp = ir_footprint(g, ir_node(g, consumer)->in[i]);
         const IrReach *r = ir_reach(&fp, p);
         taps += r != NULL ? r->taps : 0;
@@ -110,7 +110,7 @@ static Use use_of(const Inlining *in, IrId consumer, IrId p)
 static bool wants_stored(const IrGraph *g, IrId consumer, IrId p)
 {
     const IrNode *n = ir_node(g, consumer);
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         const IrExprNode *e = ir_expr(g, n->in[i]);
         if (e->op == IR_X_READ && e->node == p && ir_op_input_is_stored(n->op, i)) {
             return true;
@@ -248,7 +248,7 @@ static const char *cost_of(Inlining *in, IrId p, const Choice *choice, const IrF
 static Choice choose(Inlining *in, IrId p)
 {
     IrGraph *g = in->g;
-    IrFootprint fp = ir_footprint(g, ir_node(g, p)->in[0]);
+    IrFootprint fp = ir_footprint(g, ir_node(g, p)->map.value);
     bool pointwise = is_pointwise(&fp, g);
     Choice choice = {.readers = ir_uses_readers(in->uses, p),
                      .blocked = in->uses->pinned[p] ? "it is an output, or the next round of a loop reads it" : NULL};
@@ -349,7 +349,7 @@ static void look_for_sort(const IrGraph *g, IrExpr e, void *ctx)
 
 static void substitute(Inlining *in, IrId reader)
 {
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         IrExpr e = ir_rewrite(in->g, ir_node(in->g, reader)->in[i], insert, in);
         ir_node(in->g, reader)->in[i] = e;
     }
@@ -500,12 +500,12 @@ bool pass_inline(IrGraph *g, PassContext *cx)
                    .ops = arena_array(g->arena, double, g->nodes.n)};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         if (!ir_node(g, id)->dead) {
-            ir_walk(g, ir_node(g, id)->in[0], look_for_fold, &in.folds[id]);
-            ir_walk(g, ir_node(g, id)->in[0], look_for_sort, &in.sorts[id]);
+            ir_walk(g, ir_node(g, id)->map.value, look_for_fold, &in.folds[id]);
+            ir_walk(g, ir_node(g, id)->map.value, look_for_sort, &in.sorts[id]);
             in.registers[id] = cost_stage(&in.cost, id)->registers;
             in.ops[id] = cost_stage(&in.cost, id)->ops;
         }
-        for (int i = 0; i < IR_MAX_IN; i++) {
+        for (int i = 0; i < NODE_INPUTS; i++) {
             int depth = ir_expr(g, ir_node(g, id)->in[i])->depth;
             in.depth[id] = depth > in.depth[id] ? depth : in.depth[id];
         }

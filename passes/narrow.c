@@ -97,7 +97,7 @@ static IrExpr stored(IrGraph *g, Narrow *own, IrExpr e)
                   .name = arena_printf(g->arena, "%s_part", reader.name),
                   .span = reader.span,
                   .loop = reader.loop};
-    map.in[0] = e;
+    map.map.value = e;
     IrId id = ir_add_node(g, map);
     IrExpr read = ir_read(g, id);
     Images images = {0};
@@ -152,11 +152,11 @@ bool pass_narrow(IrGraph *g)
         own.reader = id;
         own.domain = ir_domain(g, id);
         if (own.domain >= 0 && ir_uses_images(uses, &id, 1) > IR_MOST_READS) {
-            IrExpr part[IR_MAX_IN];
-            for (int i = 0; i < IR_MAX_IN; i++) {
+            IrExpr part[NODE_INPUTS];
+            for (int i = 0; i < NODE_INPUTS; i++) {
                 part[i] = ir_rewrite(g, ir_node(g, id)->in[i], take_apart, &own);
             }
-            (void)store_parts(g, &own, part, IR_MAX_IN);
+            (void)store_parts(g, &own, part, NODE_INPUTS);
             memcpy(ir_node(g, id)->in, part, sizeof part);
         }
         if (own.cut) {

@@ -261,7 +261,7 @@ static const Form *form_of(Grouping *b, IrId id)
     }
     IrGraph *g = b->g;
     Walk w = {.g = g, .domain = ir_node(g, id)->grid, .march_index = -1, .form = {.rows = true}};
-    check(&w, ir_node(g, id)->in[0]);
+    check(&w, ir_node(g, id)->map.value);
     if (long_axis(g, id) >= 0) {
         refuse(&w, TOO_LONG);
     }

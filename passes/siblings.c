@@ -175,7 +175,7 @@ static bool try_to_join(Siblings *b, int a, int z)
 static IrId gathered_by(const IrGraph *g, const IrStep *step)
 {
     IrId first = step->kind == IR_STEP_KERNEL && step->stages.n > 0 ? step->stages.at[0] : 0;
-    return first != 0 && ir_is_gather(g, first) ? ir_expr(g, ir_node(g, first)->in[0])->node : 0;
+    return first != 0 && ir_is_gather(g, first) ? ir_expr(g, ir_node(g, first)->map.value)->node : 0;
 }
 
 /* Where a gather looks follows from what an earlier one has found. */
@@ -183,7 +183,7 @@ static bool follows(const IrGraph *g, const IrStep *late, const IrStep *early)
 {
     bool does = false;
     for (int i = 0; i < late->stages.n; i++) {
-        const IrExprNode *n = ir_expr(g, ir_node(g, late->stages.at[i])->in[0]);
+        const IrExprNode *n = ir_expr(g, ir_node(g, late->stages.at[i])->map.value);
         for (int k = 0; k < early->stages.n; k++) {
             IrId made = early->stages.at[k];
             does = does || !ir_is_easy_place(g, n->a, made) || !ir_is_easy_place(g, n->b, made) ||

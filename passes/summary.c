@@ -38,9 +38,6 @@
 
 #include <string.h>
 
-enum { MIN = 3, MAX, LAST = 5 }; /* among the values; the last one is the percentile or the threshold */
-enum { WANTED_EXTREMES = 4, METHOD_OTSU = 0 };
-
 typedef struct Joined {
     IrId reduction, last, to;
 } Joined;
@@ -52,7 +49,7 @@ static IrExpr rename_value(IrGraph *g, IrExpr e, void *ctx)
     if (n.op != IR_X_VALUE || (n.node != joined->reduction && n.node != joined->last)) {
         return e;
     }
-    return ir_value(g, joined->to, n.node == joined->last ? LAST : (int)n.num);
+    return ir_value(g, joined->to, n.node == joined->last ? REDUCE_VALUES : (int)n.num);
 }
 
 /* Loops hand the whole node on from round to round. */
@@ -98,7 +95,7 @@ static void join(IrGraph *g, IrId reduction, IrId rank)
     Joined joined = {reduction, rank, reduction < rank ? reduction : rank};
     IrNode node = *ir_node(g, reduction);
     node.op = IR_SUMMARY;
-    node.arg[1] = ir_node(g, rank)->arg[0];
+    node.summary.percent = ir_node(g, rank)->rank.percent;
     g->nodes.at[reduction].dead = g->nodes.at[rank].dead = true;
     g->nodes.at[joined.to] = node;
     ir_rewrite_all(g, rename_value, &joined);
@@ -123,18 +120,18 @@ static bool is_value_of(const IrGraph *g, IrExpr e, IrId node, int number)
 static IrId range_of(const IrGraph *g, const int *users, const IrNode *threshold)
 {
     const IrNode *histogram = ir_node(g, threshold->of);
-    const IrExprNode *lo = ir_expr(g, threshold->in[0]);
+    const IrExprNode *lo = ir_expr(g, threshold->threshold.lo);
     IrId id = lo->op == IR_X_VALUE ? lo->node : 0;
     const IrNode *range = ir_node(g, id);
-    bool otsu = is_number(g, threshold->arg[0], METHOD_OTSU) && users[threshold->of] == 1;
-    bool fits = otsu && id != 0 && range->op == IR_REDUCE && is_number(g, range->arg[0], WANTED_EXTREMES) &&
+    bool otsu = is_number(g, threshold->threshold.method, METHOD_OTSU) && users[threshold->of] == 1;
+    bool fits = otsu && id != 0 && range->op == IR_REDUCE && is_number(g, range->reduce.wanted, WANTED_EXTREMES) &&
                 range->loop == histogram->loop && range->loop == threshold->loop && range->grid == histogram->grid &&
-                range->in[0] == histogram->in[0] && range->in[1] == histogram->in[1] && !may_be_fed(g, range) &&
-                !is_carried(g, id);
-    for (int i = 0; i < 2 && fits; i++) {
-        fits = is_value_of(g, threshold->in[i], id, i == 0 ? MIN : MAX) &&
-               is_value_of(g, histogram->in[2 + i], id, i == 0 ? MIN : MAX);
-    }
+                range->reduce.value == histogram->histogram.value &&
+                range->reduce.where == histogram->histogram.where && !may_be_fed(g, range) && !is_carried(g, id);
+    fits = fits && is_value_of(g, threshold->threshold.lo, id, REDUCE_MIN) &&
+           is_value_of(g, threshold->threshold.hi, id, REDUCE_MAX) &&
+           is_value_of(g, histogram->histogram.lo, id, REDUCE_MIN) &&
+           is_value_of(g, histogram->histogram.hi, id, REDUCE_MAX);
     return fits ? id : 0;
 }
 
@@ -145,8 +142,8 @@ static void join_otsu(IrGraph *g, IrId range, IrId threshold)
     IrNode node = *ir_node(g, range);
     node.op = IR_OTSU;
     node.name = ir_node(g, threshold)->name;
-    node.arg[0] = ir_node(g, counts)->arg[0];
-    node.arg[1] = ir_node(g, counts)->arg[1];
+    node.otsu.bins = ir_node(g, counts)->histogram.bins;
+    node.otsu.integer = ir_node(g, counts)->histogram.integer;
     g->nodes.at[threshold].dead = g->nodes.at[counts].dead = true;
     g->nodes.at[range] = node;
     ir_rewrite_all(g, rename_value, &joined);

@@ -182,7 +182,7 @@ bool pass_unroll(IrGraph *g, PassContext *cx)
     (void)cx;
     bool any = false;
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-        for (int i = 0; i < IR_MAX_IN && !ir_node(g, id)->dead; i++) {
+        for (int i = 0; i < NODE_INPUTS && !ir_node(g, id)->dead; i++) {
             for (IrExpr e = ir_node(g, id)->in[i]; e != 0 && (e = unroll_one(g, e)) != 0; any = true) {
                 ir_node(g, id)->in[i] = e;
             }

@@ -46,8 +46,6 @@
 
 #include "../ir/edit.h"
 
-enum { ARG_RADIUS = 1, ARG_BORDER = 5 };
-
 static bool is_border(const IrGraph *g, IrExpr e, IrBorder border)
 {
     double v;
@@ -57,7 +55,7 @@ static bool is_border(const IrGraph *g, IrExpr e, IrBorder border)
 static bool is_wrapped(const IrGraph *g, IrId id)
 {
     const IrNode *n = ir_node(g, id);
-    return !n->dead && n->op == IR_WINDOW_RANK && is_border(g, n->arg[ARG_BORDER], IR_WRAP);
+    return !n->dead && n->op == IR_WINDOW_RANK && is_border(g, n->window_rank.border, IR_WRAP);
 }
 
 bool pass_wants_wraps(const IrGraph *g)
@@ -73,7 +71,7 @@ bool pass_wants_wraps(const IrGraph *g)
 static void find_reach(IrGraph *g, const IrNode *n, IrExpr reach[3])
 {
     for (int ax = 0; ax < 3; ax++) {
-        IrExpr radius = ir_op1(g, IR_X_FLOOR, n->arg[ARG_RADIUS + ax]);
+        IrExpr radius = ir_op1(g, IR_X_FLOOR, n->window_rank.radius[ax]);
         bool has = g->grids.at[n->grid].has[ax];
         reach[ax] = has ? ir_op2(g, IR_X_MAX, radius, ir_const(g, 0)) : 0;
     }
@@ -108,7 +106,7 @@ static IrId add_map(IrGraph *g, const IrNode *like, int grid, Elem elem, IrExpr 
                   .name = arena_printf(g->arena, "%s_%s", like->name, what),
                   .span = like->span,
                   .loop = like->loop,
-                  .in = {e}};
+                  .map.value = e};
     return ir_add_node(g, map);
 }
 
@@ -118,15 +116,15 @@ static void put_round(IrGraph *g, IrId id)
     const IrNode own = *ir_node(g, id);
     IrExpr reach[3];
     find_reach(g, &own, reach);
-    IrId image = ir_expr(g, own.in[0])->node;
+    IrId image = ir_expr(g, own.window_rank.image)->node;
     Elem elem = ir_node(g, image)->elem;
     int grid = larger_grid(g, own.grid, reach);
     IrExpr round = read_moved(g, image, reach, IR_X_SUB, IR_WRAP);
     IrNode window = own;
     window.grid = grid;
     window.name = arena_printf(g->arena, "%s_window", own.name);
-    window.in[0] = ir_read(g, add_map(g, &own, grid, elem == ELEM_FILE ? own.elem : elem, round, "round"));
-    window.arg[ARG_BORDER] = ir_const(g, IR_NEAREST);
+    window.window_rank.image = ir_read(g, add_map(g, &own, grid, elem == ELEM_FILE ? own.elem : elem, round, "round"));
+    window.window_rank.border = ir_const(g, IR_NEAREST);
     IrId ranked = ir_add_node(g, window);
     IrExpr result = read_moved(g, ranked, reach, IR_X_ADD, IR_NEAREST);
     *ir_node(g, id) = (IrNode){.op = IR_MAP,
@@ -136,7 +134,7 @@ static void put_round(IrGraph *g, IrId id)
                                .name = own.name,
                                .span = own.span,
                                .loop = own.loop,
-                               .in = {result}};
+                               .map.value = result};
 }
 
 bool pass_wraps(IrGraph *g, PassContext *cx)

@@ -141,7 +141,6 @@ typedef enum DefineKind {
 } DefineKind;
 
 enum {
-    PROG_MAX_INPUTS = 41,    /* of a primitive: labels and forty images of a table */
     PROG_TABLE_INDICES = 8,  /* as many as a comprehension has */
     PROG_MAX_REACH = 1 << 16 /* pixels that a work-item holds beside its own: more is more than its stack */
 };

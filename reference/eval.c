@@ -478,7 +478,7 @@ static void eval_map(IrEval *ev, IrId id)
     }
     const Elem elem = ir_eval_elem(ev, id);
     memcpy(ev->nodes[id].extent, ev->extent, sizeof ev->extent);
-    ir_eval_image(ev, node->in[0], to);
+    ir_eval_image(ev, node->map.value, to);
     for (size_t i = 0; i < n; i++) {
         to[i] = store(to[i], elem);
     }

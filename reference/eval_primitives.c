@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HELD = 16 + 2 * IR_MAX_IN }; /* inputs as doubles and in their own type, and what belongs to them */
+enum { MOST_HELD = 16 + 2 * NODE_INPUTS }; /* inputs as doubles and in their own type, and what belongs to them */
 
 typedef struct Prim {
     IrEval *ev;
@@ -38,23 +38,20 @@ static void *hold(Prim *p, size_t bytes)
     return at;
 }
 
-/* Input k of the node over the domain; NULL when there is none (or after an error). */
-static double *input(Prim *p, int k)
+/* An input of the node over the domain; NULL when there is none (or after an error). */
+static double *input(Prim *p, IrExpr e)
 {
-    if (p->node->in[k] == 0) {
-        return NULL;
-    }
-    double *v = hold(p, p->n * sizeof *v);
+    double *v = e != 0 ? hold(p, p->n * sizeof *v) : NULL;
     if (v != NULL) {
-        ir_eval_image(p->ev, p->node->in[k], v);
+        ir_eval_image(p->ev, e, v);
     }
     return v;
 }
 
 #define DEFINE_INPUT(name, Type)                                  \
-    static Type *name(Prim *p, int k)                             \
+    static Type *name(Prim *p, IrExpr e)                          \
     {                                                             \
-        double *v = input(p, k);                                  \
+        double *v = input(p, e);                                  \
         Type *to = v != NULL ? hold(p, p->n * sizeof *to) : NULL; \
         for (size_t i = 0; to != NULL && i < p->n; i++) {         \
             to[i] = (Type)v[i];                                   \
@@ -65,9 +62,16 @@ DEFINE_INPUT(floats, float)
 DEFINE_INPUT(bytes, uint8_t)
 DEFINE_INPUT(uints, uint32_t)
 
-static double arg(Prim *p, int k)
+static double number(Prim *p, IrExpr e)
 {
-    return p->node->arg[k] != 0 ? ir_eval_uniform(p->ev, p->node->arg[k]) : 0;
+    return e != 0 ? ir_eval_uniform(p->ev, e) : 0;
+}
+
+static void numbers(Prim *p, const IrExpr of[3], double to[3])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        to[axis] = number(p, of[axis]);
+    }
 }
 
 #define DEFINE_RESULT(name, Type)                         \
@@ -91,27 +95,28 @@ static double count_of(Prim *p)
 
 static void run_reduce(Prim *p)
 {
-    bool wide = ir_expr(p->ev->g, p->node->in[0])->type == ELEM_F64;
-    const void *v = wide ? (const void *)input(p, 0) : floats(p, 0);
-    ref_reduce(v, wide ? ELEM_F64 : ELEM_F32, bytes(p, 1), p->shape, p->out->value);
+    bool wide = ir_expr(p->ev->g, p->node->reduce.value)->type == ELEM_F64;
+    const void *v = wide ? (const void *)input(p, p->node->reduce.value) : floats(p, p->node->reduce.value);
+    ref_reduce(v, wide ? ELEM_F64 : ELEM_F32, bytes(p, p->node->reduce.where), p->shape, p->out->value);
 }
 
 static void run_rank(Prim *p)
 {
-    p->out->value[0] = ref_rank(floats(p, 0), bytes(p, 1), p->shape, arg(p, 0));
+    p->out->value[0] = ref_rank(floats(p, p->node->rank.value), bytes(p, p->node->rank.where), p->shape,
+                                number(p, p->node->rank.percent));
 }
 
 static void run_summary(Prim *p)
 {
-    float *v = floats(p, 0);
-    uint8_t *where = bytes(p, 1);
+    float *v = floats(p, p->node->summary.value);
+    uint8_t *where = bytes(p, p->node->summary.where);
     ref_reduce(v, ELEM_F32, where, p->shape, p->out->value);
-    p->out->value[5] = ref_rank(v, where, p->shape, arg(p, 1));
+    p->out->value[SUMMARY_RANK] = ref_rank(v, where, p->shape, number(p, p->node->summary.percent));
 }
 
 static void run_histogram(Prim *p)
 {
-    int bins = (int)arg(p, 0);
+    int bins = (int)number(p, p->node->histogram.bins);
     if (bins < 1) {
         err_set(p->ev->err, CODE_USAGE, "'%s' has %d bins", p->node->name, bins);
         return;
@@ -120,10 +125,11 @@ static void run_histogram(Prim *p)
     if (counts == NULL) {
         return;
     }
-    double lo = ir_eval_uniform(p->ev, p->node->in[2]), hi = ir_eval_uniform(p->ev, p->node->in[3]);
-    float *v = floats(p, 0);
+    double lo = ir_eval_uniform(p->ev, p->node->histogram.lo), hi = ir_eval_uniform(p->ev, p->node->histogram.hi);
+    float *v = floats(p, p->node->histogram.value);
     ir_eval_extents(p->ev, p->id, ir_domain((IrGraph *)p->ev->g, p->id));
-    ref_histogram(v, bytes(p, 1), p->shape, lo, hi, bins, arg(p, 1) != 0, counts);
+    ref_histogram(v, bytes(p, p->node->histogram.where), p->shape, lo, hi, bins,
+                  number(p, p->node->histogram.integer) != 0, counts);
     result_uints(p, counts, (size_t)bins);
 }
 
@@ -134,34 +140,35 @@ static void run_threshold(Prim *p)
     for (int64_t i = 0; counts != NULL && i < hist->length; i++) {
         counts[i] = (uint32_t)hist->pixels[i];
     }
-    double lo = ir_eval_uniform(p->ev, p->node->in[0]), hi = ir_eval_uniform(p->ev, p->node->in[1]);
+    double lo = ir_eval_uniform(p->ev, p->node->threshold.lo), hi = ir_eval_uniform(p->ev, p->node->threshold.hi);
     if (counts != NULL) {
-        p->out->value[0] = ref_threshold(counts, (int)hist->length, lo, hi, arg(p, 1) != 0, (int)arg(p, 0));
+        p->out->value[0] = ref_threshold(counts, (int)hist->length, lo, hi, number(p, p->node->threshold.integer) != 0,
+                                         (ThresholdMethod)number(p, p->node->threshold.method));
     }
 }
 
 static void run_otsu(Prim *p)
 {
-    int bins = (int)arg(p, 0);
-    bool integer = arg(p, 1) != 0;
-    float *v = floats(p, 0);
-    uint8_t *where = bytes(p, 1);
+    int bins = (int)number(p, p->node->otsu.bins);
+    bool integer = number(p, p->node->otsu.integer) != 0;
+    float *v = floats(p, p->node->otsu.value);
+    uint8_t *where = bytes(p, p->node->otsu.where);
     uint32_t *counts = hold(p, (size_t)bins * sizeof *counts);
     if (counts == NULL) {
         return;
     }
     double *out = p->out->value;
     ref_reduce(v, ELEM_F32, where, p->shape, out);
-    ref_histogram(v, where, p->shape, out[3], out[4], bins, integer, counts);
-    out[5] = ref_threshold(counts, bins, out[3], out[4], integer, 0);
+    ref_histogram(v, where, p->shape, out[REDUCE_MIN], out[REDUCE_MAX], bins, integer, counts);
+    out[OTSU_THRESHOLD] = ref_threshold(counts, bins, out[REDUCE_MIN], out[REDUCE_MAX], integer, METHOD_OTSU);
 }
 
 static void run_label(Prim *p)
 {
     uint32_t *labels = hold(p, p->n * sizeof *labels);
-    uint8_t *mask = bytes(p, 0);
+    uint8_t *mask = bytes(p, p->node->label.mask);
     if (labels != NULL && mask != NULL) {
-        p->out->value[0] = ref_label(mask, p->shape, (int)arg(p, 0), labels);
+        p->out->value[0] = ref_label(mask, p->shape, (int)number(p, p->node->label.connectivity), labels);
         result_uints(p, labels, p->n);
     }
 }
@@ -169,17 +176,17 @@ static void run_label(Prim *p)
 static void run_label_equal(Prim *p)
 {
     uint32_t *labels = hold(p, p->n * sizeof *labels);
-    double *v = input(p, 0);
+    double *v = input(p, p->node->label_equal.image);
     if (labels != NULL && v != NULL) {
-        p->out->value[0] = ref_label_equal(v, p->shape, (int)arg(p, 0), labels);
+        p->out->value[0] = ref_label_equal(v, p->shape, (int)number(p, p->node->label_equal.connectivity), labels);
         result_uints(p, labels, p->n);
     }
 }
 
 static void run_compact(Prim *p)
 {
-    uint32_t *to = hold(p, p->n * sizeof *to), *labels = uints(p, 0);
-    uint8_t *keep = bytes(p, 1);
+    uint32_t *to = hold(p, p->n * sizeof *to), *labels = uints(p, p->node->compact.labels);
+    uint8_t *keep = bytes(p, p->node->compact.keep);
     if (to != NULL && labels != NULL && keep != NULL) {
         p->out->value[0] = ref_compact(labels, keep, p->shape, to);
         result_uints(p, to, p->n);
@@ -188,20 +195,20 @@ static void run_compact(Prim *p)
 
 static void run_colours(Prim *p)
 {
-    uint32_t *labels = uints(p, 0);
+    uint32_t *labels = uints(p, p->node->colours.labels);
     uint8_t *to = hold(p, p->n);
     if (to != NULL && labels != NULL) {
-        ref_colours(labels, p->shape, arg(p, 0) == 0, to);
+        ref_colours(labels, p->shape, number(p, p->node->colours.numbers) == 0, to);
         result_bytes(p, to, p->n);
     }
 }
 
 static void run_perlabel(Prim *p)
 {
-    uint32_t *labels = uints(p, 0), count = (uint32_t)count_of(p);
-    float *v = floats(p, 1), *to = hold(p, ((size_t)count + 1) * sizeof *to);
+    uint32_t *labels = uints(p, p->node->perlabel.labels), count = (uint32_t)count_of(p);
+    float *v = floats(p, p->node->perlabel.value), *to = hold(p, ((size_t)count + 1) * sizeof *to);
     if (labels != NULL && v != NULL && to != NULL) {
-        ref_perlabel(labels, v, p->shape, count, (int)arg(p, 0), to);
+        ref_perlabel(labels, v, p->shape, count, (LabelFold)number(p, p->node->perlabel.fold), to);
         result_floats(p, to, (size_t)count + 1);
     }
 }
@@ -209,13 +216,15 @@ static void run_perlabel(Prim *p)
 /* Columns of ref_measure, `stride` apart; NULL when memory is out. */
 static const double *measured(Prim *p, size_t stride, int *columns)
 {
-    float *images[IR_MAX_IN] = {NULL};
+    float *images[NODE_INPUTS] = {NULL};
     int n_images = 0;
-    uint32_t *labels = uints(p, 0);
-    for (int k = 1; k < IR_MAX_IN && p->node->in[k] != 0; k++) {
-        images[n_images++] = floats(p, k);
+    uint32_t *labels = uints(p, p->node->measure.labels);
+    while (n_images < NODE_INPUTS - 1 && p->node->measure.image[n_images] != 0) {
+        images[n_images] = floats(p, p->node->measure.image[n_images]);
+        n_images++;
     }
-    const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
+    double spacing[3];
+    numbers(p, p->node->measure.spacing, spacing);
     int wide = ref_measure_columns(p->node->text, p->shape);
     double *out = hold(p, stride * (size_t)wide * sizeof *out);
     if (labels == NULL || out == NULL || p->ev->err->code != CODE_OK) {
@@ -246,9 +255,7 @@ static void run_measure(Prim *p)
     free(p->out->table);
     p->out->table = table;
     p->out->columns = columns;
-    for (int axis = 0; axis < 3; axis++) {
-        p->out->spacing[axis] = arg(p, axis);
-    }
+    numbers(p, p->node->measure.spacing, p->out->spacing);
 }
 
 /* The last column, spread over the labels 0..count; the first one is the label. */
@@ -265,8 +272,9 @@ static void run_column(Prim *p)
 
 static void run_distance(Prim *p)
 {
-    const double spacing[3] = {arg(p, 0), arg(p, 1), arg(p, 2)};
-    uint8_t *mask = bytes(p, 0);
+    double spacing[3];
+    numbers(p, p->node->distance.spacing, spacing);
+    uint8_t *mask = bytes(p, p->node->distance.mask);
     float *to = hold(p, p->n * sizeof *to);
     if (mask != NULL && to != NULL) {
         ref_distance(mask, p->shape, spacing, to);
@@ -276,10 +284,11 @@ static void run_distance(Prim *p)
 
 static void run_nearest_label(Prim *p)
 {
-    const double spacing[3] = {arg(p, 1), arg(p, 2), arg(p, 3)};
-    uint32_t *labels = uints(p, 0), *to = hold(p, p->n * sizeof *to);
+    double spacing[3];
+    numbers(p, p->node->nearest_label.spacing, spacing);
+    uint32_t *labels = uints(p, p->node->nearest_label.labels), *to = hold(p, p->n * sizeof *to);
     if (labels != NULL && to != NULL) {
-        ref_nearest_label(labels, p->shape, arg(p, 0), spacing, to);
+        ref_nearest_label(labels, p->shape, number(p, p->node->watershed.connectivity), spacing, to);
         result_uints(p, to, p->n);
         p->out->value[0] = 0;
         for (size_t i = 0; i < p->n; i++) {
@@ -290,11 +299,12 @@ static void run_nearest_label(Prim *p)
 
 static void run_watershed(Prim *p)
 {
-    float *image = floats(p, 0);
-    uint32_t *markers = uints(p, 1), *to = hold(p, p->n * sizeof *to);
-    uint8_t *mask = bytes(p, 2);
+    float *image = floats(p, p->node->watershed.image);
+    uint32_t *markers = uints(p, p->node->watershed.markers), *to = hold(p, p->n * sizeof *to);
+    uint8_t *mask = bytes(p, p->node->watershed.mask);
     if (image != NULL && markers != NULL && to != NULL) {
-        RefFlood how = {(int)arg(p, 0), arg(p, 1) != 0, arg(p, 2) != 0};
+        RefFlood how = {(int)number(p, p->node->watershed.connectivity), number(p, p->node->watershed.line) != 0,
+                        number(p, p->node->watershed.raster) != 0};
         p->out->value[0] = ref_watershed(image, markers, mask, p->shape, how, to);
         result_uints(p, to, p->n);
     }
@@ -302,19 +312,21 @@ static void run_watershed(Prim *p)
 
 static void run_reconstruct(Prim *p)
 {
-    float *seed = floats(p, 0), *mask = floats(p, 1), *to = hold(p, p->n * sizeof *to);
+    float *seed = floats(p, p->node->reconstruct.seed), *mask = floats(p, p->node->reconstruct.mask),
+          *to = hold(p, p->n * sizeof *to);
     if (seed != NULL && mask != NULL && to != NULL) {
-        ref_reconstruct(seed, mask, p->shape, (int)arg(p, 0), arg(p, 1) != 0, to);
+        ref_reconstruct(seed, mask, p->shape, (int)number(p, p->node->reconstruct.connectivity),
+                        number(p, p->node->reconstruct.erosion) != 0, to);
         result_floats(p, to, p->n);
     }
 }
 
 static void run_local_maxima(Prim *p)
 {
-    float *v = floats(p, 0);
+    float *v = floats(p, p->node->local_maxima.image);
     uint8_t *to = hold(p, p->n);
     if (v != NULL && to != NULL) {
-        ref_local_maxima(v, p->shape, (int)arg(p, 0), to);
+        ref_local_maxima(v, p->shape, (int)number(p, p->node->local_maxima.connectivity), to);
         result_bytes(p, to, p->n);
     }
 }
@@ -322,33 +334,32 @@ static void run_local_maxima(Prim *p)
 static void run_window_rank(Prim *p)
 {
     const IrNode *node = p->node;
-    const RefWindowRank how = {.window = {.shape = (WindowShape)arg(p, 0),
-                                          .radius = {arg(p, 1), arg(p, 2), arg(p, 3)},
-                                          .cells = node->text},
-                               .percent = arg(p, 4),
-                               .mode = arg(p, 7) != 0,
-                               .border = (IrBorder)arg(p, 5),
-                               .outside = ir_convert(arg(p, 6), node->elem)};
+    RefWindowRank how = {.window = {.shape = (WindowShape)number(p, p->node->window_rank.shape), .cells = node->text},
+                         .percent = number(p, p->node->window_rank.percent),
+                         .mode = number(p, p->node->window_rank.mode) != 0,
+                         .border = (IrBorder)number(p, p->node->window_rank.border),
+                         .outside = ir_convert(number(p, p->node->window_rank.outside), node->elem)};
+    numbers(p, node->window_rank.radius, how.window.radius);
     double elements = (double)p->n;
     for (int axis = 0; axis < 3; axis++) {
         elements *= 2 * floor(how.window.radius[axis]) + 1;
     }
-    double *v = input(p, 0), *to = v != NULL ? ir_eval_pixels(p->ev, p->id, p->n) : NULL;
+    double *v = input(p, p->node->window_rank.image), *to = v != NULL ? ir_eval_pixels(p->ev, p->id, p->n) : NULL;
     if (to != NULL && ir_eval_count(p->ev, elements)) {
         ref_window_rank(v, p->shape, &how, to);
     }
 }
 
-/* Inputs 0..3 as expressions of the label, which stands in for x. */
-static void by_label(Prim *p, const float *of[4])
+/* So many inputs as expressions of the label, which stands in for x. */
+static void by_label(Prim *p, const IrExpr *in, int n, const float **of)
 {
     int extent[IR_AXES], labels = (int)count_of(p) + 1;
     size_t pixels = p->n;
     memcpy(extent, p->ev->extent, sizeof extent);
     p->n = (size_t)labels;
     memcpy(p->ev->extent, (int[IR_AXES]){labels, 1, 1, 1}, sizeof extent);
-    for (int k = 0; k < 4; k++) {
-        of[k] = floats(p, k);
+    for (int k = 0; k < n; k++) {
+        of[k] = floats(p, in[k]);
     }
     p->n = pixels;
     memcpy(p->ev->extent, extent, sizeof extent);
@@ -358,7 +369,7 @@ static void run_points(Prim *p)
 {
     uint32_t count = (uint32_t)count_of(p), *to = hold(p, p->n * sizeof *to);
     const float *at[4] = {NULL};
-    by_label(p, at);
+    by_label(p, p->node->in, 4, at);
     if (to != NULL && p->ev->err->code == CODE_OK) {
         ref_points(at, count, p->shape, to);
         p->out->value[0] = count;
@@ -368,7 +379,7 @@ static void run_points(Prim *p)
 
 static void run_touches(Prim *p)
 {
-    uint32_t *labels = uints(p, 0);
+    uint32_t *labels = uints(p, p->node->touches.labels);
     uint8_t *to = hold(p, p->n);
     if (labels != NULL && to != NULL) {
         if (!ref_touches(labels, p->shape, to)) {
@@ -382,12 +393,13 @@ static void run_touches(Prim *p)
 static RefNear near_of(Prim *p, const float **values)
 {
     const float *of[4] = {NULL};
-    by_label(p, of);
+    by_label(p, p->node->in, 4, of);
     *values = of[3];
-    return (RefNear){.at = {of[0], of[1], of[2]},
-                     .spacing = {arg(p, 0), arg(p, 1), arg(p, 2)},
-                     .n = arg(p, 4),
-                     .limit = arg(p, 5)};
+    RefNear near = {.at = {of[0], of[1], of[2]},
+                    .n = number(p, p->node->near.n),
+                    .limit = number(p, p->node->near.limit)};
+    numbers(p, p->node->near.spacing, near.spacing);
+    return near;
 }
 
 static void run_near(Prim *p)
@@ -399,7 +411,7 @@ static void run_near(Prim *p)
     if (to == NULL || p->ev->err->code != CODE_OK) {
         return;
     }
-    if (!ref_near(&near, values, count, (int)arg(p, 3), to)) {
+    if (!ref_near(&near, values, count, (int)number(p, p->node->near.fold), to)) {
         err_set(p->ev->err, CODE_MEMORY, "out of memory");
     }
     result_floats(p, to, (size_t)count + 1);
@@ -424,7 +436,7 @@ static void run_near_pairs(Prim *p)
 
 static void run_hull(Prim *p)
 {
-    uint32_t *labels = uints(p, 0);
+    uint32_t *labels = uints(p, p->node->hull.labels);
     uint8_t *to = hold(p, p->n);
     if (labels != NULL && to != NULL) {
         ref_hull(labels, p->shape, (uint32_t)count_of(p), to);

@@ -34,8 +34,7 @@ void ref_reduce(const void *v, Elem elem, const uint8_t *where, RefShape s, doub
 double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent);
 void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins, bool integer,
                    uint32_t *counts);
-/* method: see nodes.def THRESHOLD. */
-double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method);
+double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method);
 
 /* label.  Returns the number of objects. */
 uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *labels);
@@ -45,8 +44,8 @@ uint32_t ref_compact(const uint32_t *labels, const uint8_t *keep, RefShape s, ui
 /* scikit-image's ten colours for labels, which are the same in all three channels; `dense`: a label's place is
  * its number. */
 void ref_colours(const uint32_t *labels, RefShape s, bool dense, uint8_t *out);
-/* fold: 0 sum, 1 min, 2 max, 3 count.  out has count + 1 elements, out[0] about the background. */
-void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold, float *out);
+/* out has count + 1 elements, out[0] about the background. */
+void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, LabelFold fold, float *out);
 
 /* Labels 1..count, each at the pixel nearest to at[axis][label], x first; the largest of several. */
 void ref_points(const float *const at[4], uint32_t count, RefShape s, uint32_t *out);

@@ -320,15 +320,15 @@ static bool less(float a, float b)
     return a < b || (a == b && signbit(a) > signbit(b));
 }
 
-void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, int fold, float *out)
+void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t count, LabelFold fold, float *out)
 {
     size_t pixels = ref_pixels(s);
-    if (fold == 0) {
+    if (fold == LABEL_SUM) {
         sums(labels, v, pixels, count, out);
         return;
     }
     for (size_t i = 0; i <= count; i++) {
-        out[i] = fold == 1 ? INFINITY : fold == 2 ? -INFINITY : 0;
+        out[i] = fold == LABEL_MIN ? INFINITY : fold == LABEL_MAX ? -INFINITY : 0;
     }
     uint32_t *counts = calloc((size_t)count + 1, sizeof *counts);
     assert(counts != NULL);
@@ -336,10 +336,10 @@ void ref_perlabel(const uint32_t *labels, const float *v, RefShape s, uint32_t c
         float *at = labels[p] <= count && !isnan(v[p]) ? &out[labels[p]] : NULL;
         if (at != NULL) {
             counts[labels[p]]++;
-            *at = (fold == 1 && less(v[p], *at)) || (fold == 2 && less(*at, v[p])) ? v[p] : *at;
+            *at = (fold == LABEL_MIN && less(v[p], *at)) || (fold == LABEL_MAX && less(*at, v[p])) ? v[p] : *at;
         }
     }
-    for (size_t i = 0; i <= count && fold == 3; i++) {
+    for (size_t i = 0; i <= count && fold == LABEL_COUNT; i++) {
         out[i] = (float)counts[i];
     }
     free(counts);

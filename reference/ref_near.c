@@ -59,7 +59,7 @@ static size_t neighbours_of(const RefNear *near, uint32_t count, uint32_t label,
 static float exact_sum(const float *v, const uint32_t *ones, size_t n)
 {
     float out[2];
-    ref_perlabel(ones, v, (RefShape){(int)n, 1, 1, 1}, 1, 0, out);
+    ref_perlabel(ones, v, (RefShape){(int)n, 1, 1, 1}, 1, LABEL_SUM, out);
     return out[1];
 }
 

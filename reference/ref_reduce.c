@@ -271,7 +271,6 @@ void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, 
 
 /* ---- threshold ------------------------------------------------------------------------- */
 
-enum { OTSU, YEN, TRIANGLE, ISODATA, MINIMUM, LI, METHODS };
 enum { MOST_ROUNDS = 10000, MOST_LI_ROUNDS = 1000 };
 
 /* A histogram and its running sums: of the counts, and of a second quantity that the method
@@ -296,7 +295,7 @@ static double centre(const Hist *h, int i)
 static double second(const Hist *h, int method, int i)
 {
     double count = h->counts[i];
-    return method == YEN ? count * count : method == LI ? count * i : count * centre(h, i);
+    return method == METHOD_YEN ? count * count : method == METHOD_LI ? count * i : count * centre(h, i);
 }
 
 static double item(const Hist *h, int method, int i)
@@ -322,17 +321,17 @@ static void scan(const Hist *h, int method, bool backward, double *out)
 }
 
 /* What otsu and yen want to be largest, for a threshold at bin i. */
-static double criterion(const Hist *h, int method, int i)
+static double criterion(const Hist *h, ThresholdMethod method, int i)
 {
     double w1 = h->weight1[i], w2 = h->weight2[i + 1];
-    if (method == YEN) {
+    if (method == METHOD_YEN) {
         return (w1 * w2) * (w1 * w2) / (h->sum1[i] * h->sum2[i + 1]);
     }
     double between = h->sum1[i] / w1 - h->sum2[i + 1] / w2;
     return w1 * w2 * (between * between);
 }
 
-static double largest_criterion(const Hist *h, int method)
+static double largest_criterion(const Hist *h, ThresholdMethod method)
 {
     int best = 0;
     double most = -INFINITY;
@@ -348,12 +347,12 @@ static double largest_criterion(const Hist *h, int method)
 
 static double otsu(const Hist *h)
 {
-    return largest_criterion(h, OTSU);
+    return largest_criterion(h, METHOD_OTSU);
 }
 
 static double yen(const Hist *h)
 {
-    return largest_criterion(h, YEN);
+    return largest_criterion(h, METHOD_YEN);
 }
 
 /* The bin farthest below the line from the peak to the end of the longer tail. */
@@ -511,12 +510,15 @@ static double li(const Hist *h)
     return next / h->range.a_number + h->range.lo;
 }
 
-static double (*const THRESHOLDS[METHODS])(const Hist *) =
-    {[OTSU] = otsu, [YEN] = yen, [TRIANGLE] = triangle, [ISODATA] = isodata, [MINIMUM] = minimum, [LI] = li};
+typedef double Threshold(const Hist *h);
 
-double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method)
+static Threshold *const THRESHOLDS[THRESHOLD_METHODS] =
+    {[METHOD_OTSU] = otsu,       [METHOD_YEN] = yen,         [METHOD_TRIANGLE] = triangle,
+     [METHOD_ISODATA] = isodata, [METHOD_MINIMUM] = minimum, [METHOD_LI] = li};
+
+double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method)
 {
-    assert(method >= 0 && method < METHODS);
+    assert(method < THRESHOLD_METHODS);
     Hist h = {.counts = counts, .n = bins, .integer = integer};
     h.range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
     if (!is_usable(lo, hi) || !h.range.usable) {

@@ -543,15 +543,17 @@ static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr perc
     known_window(el, f, &w);
     Val v = el_beside_outside(el, call->arg[0], border.border, border.expr);
     IrExpr in = ir_read(g, el_store(el, v, "value", call->span));
-    IrExpr zero = ir_const(g, 0);
     IrNode node = {.op = IR_WINDOW_RANK,
                    .kind = IR_K_IMAGE,
                    .elem = ir_expr(g, in)->type,
                    .grid = v.grid,
-                   .in = {in},
-                   .arg = {ir_const(g, (double)w.shape), f.items[0].val.expr, f.items[1].val.expr, f.items[2].val.expr,
-                           percent, ir_const(g, border.border), border.border == IR_CONSTANT ? border.expr : zero,
-                           ir_const(g, mode)},
+                   .window_rank = {.image = in,
+                                   .shape = ir_const(g, (double)w.shape),
+                                   .radius = {f.items[0].val.expr, f.items[1].val.expr, f.items[2].val.expr},
+                                   .percent = percent,
+                                   .border = ir_const(g, border.border),
+                                   .outside = border.border == IR_CONSTANT ? border.expr : ir_const(g, 0),
+                                   .mode = ir_const(g, mode)},
                    .text = w.cells};
     return el_node(el, el_add_once(el, node, "window", call->span));
 }

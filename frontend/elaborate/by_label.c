@@ -109,8 +109,8 @@ static IrExpr value_behind(const ByLabel *by, IrExpr e)
         return 0;
     }
     const IrNode *node = ir_node(g, from);
-    bool same = node->loop == by->el->loop && ir_expr(g, node->in[0])->type == node->elem;
-    return same ? node->in[0] : 0;
+    bool same = node->loop == by->el->loop && ir_expr(g, node->map.value)->type == node->elem;
+    return same ? node->map.value : 0;
 }
 
 static void look_behind(const IrGraph *g, IrExpr e, void *ctx)
@@ -143,8 +143,9 @@ static IrExpr smallest_of_label(Elab *el, IrId labels, Val v, Span span)
                    .kind = IR_K_VECTOR,
                    .elem = ELEM_F32,
                    .of = labels,
-                   .in = {ir_read(el->g, labels), el_readable(el, v, "place", span).expr},
-                   .arg = {ir_const(el->g, 1)}};
+                   .perlabel = {.labels = ir_read(el->g, labels),
+                                .value = el_readable(el, v, "place", span).expr,
+                                .fold = ir_const(el->g, LABEL_MIN)}};
     IrId least = el_add_once(el, node, "place", span);
     return ir_lookup(el->g, least, ir_coord(el->g, IR_AX_X));
 }
@@ -181,8 +182,7 @@ IrExpr el_where_present(Elab *el, Val labels, IrExpr place, Span span)
                    .kind = IR_K_VECTOR,
                    .elem = ELEM_F32,
                    .of = el_labels_of(el, labels, span),
-                   .in = {read, ir_cast(g, read, ELEM_F32)},
-                   .arg = {ir_const(g, 3)}};
+                   .perlabel = {.labels = read, .value = ir_cast(g, read, ELEM_F32), .fold = ir_const(g, LABEL_COUNT)}};
     IrId count = el_add_once(el, node, "count", span);
     IrExpr pixels = ir_lookup(g, count, ir_coord(g, IR_AX_X));
     IrExpr some = ir_op2(g, IR_X_GT, pixels, ir_const_typed(g, 0, ELEM_F32));
@@ -200,7 +200,7 @@ Val el_points(Elab *el, Call *call)
         }
     }
     if (!el_is_dense(el, call->arg[0])) {
-        node.in[0] = el_where_present(el, call->arg[0], node.in[0], call->span);
+        node.points.x = el_where_present(el, call->arg[0], node.points.x, call->span);
     }
     return el_node(el, el_add_once(el, node, NULL, call->span));
 }
@@ -231,8 +231,7 @@ static IrExpr centroid_of_label(Elab *el, Val labels, IrId node, int axis, Span 
                      .elem = ELEM_F32,
                      .text = arena_printf(el->arena, "%slabel,%s", space, COLUMNS[axis]),
                      .of = node,
-                     .in = {el_readable(el, labels, "labels", span).expr},
-                     .arg = {one, one, one}};
+                     .measure = {.labels = el_readable(el, labels, "labels", span).expr, .spacing = {one, one, one}}};
     IrId vector = el_add_once(el, column, COLUMNS[axis], span);
     return ir_cast(g, ir_lookup(g, vector, ir_coord(g, IR_AX_X)), ELEM_F32);
 }
@@ -274,11 +273,11 @@ static bool near_node(Elab *el, Call *call, IrNode *node)
         node->in[axis] = centroid_of_label(el, labels, node->of, axis, call->span);
     }
     if (!el_is_dense(el, labels)) {
-        node->in[0] = el_where_present(el, labels, node->in[0], call->span);
+        node->near.x = el_where_present(el, labels, node->near.x, call->span);
     }
-    node->arg[4] = bound(el, call->arg[param_called(call, "n")]);
-    node->arg[5] = bound(el, call->arg[param_called(call, "distance")]);
-    return el_sizes_of_pixels(el, call, node->arg);
+    node->near.n = bound(el, call->arg[param_called(call, "n")]);
+    node->near.limit = bound(el, call->arg[param_called(call, "distance")]);
+    return el_sizes_of_pixels(el, call, node->near.spacing);
 }
 
 static IrExpr pixel_for_label(IrGraph *g, IrExpr e, void *ctx)
@@ -362,8 +361,8 @@ Val el_neighbours(Elab *el, Call *call)
     if (!near_node(el, call, &node)) {
         return el_err();
     }
-    node.in[3] = value > 0 ? value_of_label(el, call, value, node.of) : 0;
-    node.arg[3] = ir_const(el->g, fold);
+    node.near.value = value > 0 ? value_of_label(el, call, value, node.of) : 0;
+    node.near.fold = ir_const(el->g, fold);
     IrId vector = el_add_once(el, node, NULL, call->span);
     return el_image(el, ir_lookup(el->g, vector, ir_read(el->g, node.of)), call->arg[0].grid);
 }
@@ -371,7 +370,6 @@ Val el_neighbours(Elab *el, Call *call)
 /* Labels that touch or overlap, by their places, which are small numbers. */
 Val el_pairs(Elab *el, Call *call)
 {
-    enum { FIRST = 4 }; /* of the arguments of a table (nodes.def) */
     static const char *const SIZES[] = {"outline", "size"};
     int n = call->op->n_params;
     Span at[4] = {call->span, call->span, call->span, call->span};
@@ -384,7 +382,8 @@ Val el_pairs(Elab *el, Call *call)
     for (int i = 0; i < 2 && table.kind == VAL_TABLE; i++) {
         IrId input = el_labels_input(el, call->arg[i < n ? i : 0]);
         IrExpr of = input != 0 ? ir_extent(el->g, input, IR_AX_X) : ir_const(el->g, 0);
-        ir_node(el->g, table.node)->arg[FIRST + i] = of;
+        IrNode *node = ir_node(el->g, table.node);
+        *(i == 0 ? &node->measure.first : &node->measure.second) = of;
     }
     if (table.kind == VAL_TABLE) {
         IrNode *node = ir_node(el->g, table.node);
@@ -403,6 +402,6 @@ Val el_near_pairs(Elab *el, Call *call)
     if (!near_node(el, call, &node)) {
         return el_err();
     }
-    node.arg[3] = ir_const(el->g, 0);
+    node.near_pairs.sort = ir_const(el->g, 0);
     return el_node(el, el_add_once(el, node, NULL, call->span));
 }

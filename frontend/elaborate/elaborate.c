@@ -372,7 +372,7 @@ static Val name_image(Elab *el, const char *name, Val v, Span span)
 
 static IrExpr scalar_node(Elab *el, const char *name, IrExpr e, Span span)
 {
-    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {e}};
+    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .scalar.value = {e}};
     const char *hint = el->hint;
     el->hint = el->depth == 0 ? NULL : hint;
     IrId id = el_add(el, node, name, span);

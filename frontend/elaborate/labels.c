@@ -60,8 +60,7 @@ Val el_label(Elab *el, Call *call)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = mask.grid,
-                   .in = {mask.expr},
-                   .arg = {ir_const(el->g, connectivity)}};
+                   .label = {.mask = mask.expr, .connectivity = ir_const(el->g, connectivity)}};
     return primitive(el, node, NULL, call->span);
 }
 
@@ -80,8 +79,8 @@ Val el_label_equal(Elab *el, Call *call)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = image.grid,
-                   .in = {ir_read(el->g, el_store(el, image, "value", call->span))},
-                   .arg = {ir_const(el->g, connectivity)}};
+                   .label_equal = {.image = ir_read(el->g, el_store(el, image, "value", call->span)),
+                                   .connectivity = ir_const(el->g, connectivity)}};
     return primitive(el, node, NULL, call->span);
 }
 
@@ -105,7 +104,7 @@ typedef struct Wanted {
     int n;
 } Wanted;
 
-_Static_assert((int)MEASURE_MAX_IMAGES < (int)IR_MAX_IN, "the first input of a measurement is its labels");
+_Static_assert((int)MEASURE_MAX_IMAGES < (int)NODE_INPUTS, "the first input of a measurement is its labels");
 
 static void too_many(Elab *el, Span at)
 {
@@ -449,18 +448,18 @@ static IrNode measuring(Elab *el, Call *call, Wanted *m, IrNode node)
 {
     node.text = columns_of(el, m, el_has(el, call->arg[0], IR_AX_Z));
     node.of = el_labels_of(el, call->arg[0], call->span);
-    node.in[0] = el_readable(el, call->arg[0], "labels", call->span).expr;
+    node.measure.labels = el_readable(el, call->arg[0], "labels", call->span).expr;
     for (int k = 0; k < m->n_images; k++) {
         Val image = m->images[k];
         image.image = IR_K_IMAGE;
         image.expr = ir_cast(el->g, image.expr, ELEM_F32);
-        node.in[k + 1] = el_readable(el, image, "image", call->span).expr;
+        node.measure.image[k] = el_readable(el, image, "image", call->span).expr;
     }
     for (int ax = 0; ax < 3; ax++) {
-        node.arg[ax] = ir_const(el->g, 1);
+        node.measure.spacing[ax] = ir_const(el->g, 1);
     }
     if (parameter(call, "spacing") >= 0) {
-        el_spacing(el, call->arg[parameter(call, "spacing")], node.arg);
+        el_spacing(el, call->arg[parameter(call, "spacing")], node.measure.spacing);
     }
     return node;
 }
@@ -479,7 +478,7 @@ Val el_measure(Elab *el, Call *call)
         }
     }
     IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};
-    table.arg[3] = ir_const(el->g, sort_column(el, call, &m));
+    table.measure.sort = ir_const(el->g, sort_column(el, call, &m));
     return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
 }
 
@@ -515,7 +514,8 @@ Val el_property(Elab *el, Call *call)
 
 /* ---- per label ------------------------------------------------------------------------- */
 
-static const char *const PER_LABEL[] = {"label_sum", "label_min", "label_max", "label_count"};
+static const char *const PER_LABEL[LABEL_FOLDS] =
+    {[LABEL_SUM] = "label_sum", [LABEL_MIN] = "label_min", [LABEL_MAX] = "label_max", [LABEL_COUNT] = "label_count"};
 
 Val el_per_label(Elab *el, Call *call)
 {
@@ -523,7 +523,7 @@ Val el_per_label(Elab *el, Call *call)
     while (strcmp(PER_LABEL[fold], call->op->name) != 0) {
         fold++;
     }
-    Val pair[2] = {call->arg[0], fold < 3 ? call->arg[1] : call->arg[0]};
+    Val pair[2] = {call->arg[0], fold != LABEL_COUNT ? call->arg[1] : call->arg[0]};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
@@ -535,9 +535,9 @@ Val el_per_label(Elab *el, Call *call)
                    .kind = IR_K_VECTOR,
                    .elem = ELEM_F32,
                    .of = labels,
-                   .in = {el_readable(el, call->arg[0], "labels", call->span).expr,
-                          el_readable(el, value, "value", call->span).expr},
-                   .arg = {ir_const(el->g, fold)}};
+                   .perlabel = {.labels = el_readable(el, call->arg[0], "labels", call->span).expr,
+                                .value = el_readable(el, value, "value", call->span).expr,
+                                .fold = ir_const(el->g, fold)}};
     return primitive(el, node, PER_LABEL[fold] + 6, call->span);
 }
 
@@ -559,10 +559,12 @@ static void look_for_input(const IrGraph *g, IrExpr e, void *ctx)
     bool labels = from->elem == ELEM_U32 || from->kind == IR_K_LABELS;
     if (labels && (from->op == IR_INPUT || from->op == IR_CARRY)) {
         *foreign = true;
-    } else if ((from->op == IR_MAP && labels) || from->op == IR_NEAREST_LABEL) {
-        ir_walk(g, from->in[0], look_for_input, ctx);
+    } else if (from->op == IR_MAP && labels) {
+        ir_walk(g, from->map.value, look_for_input, ctx);
+    } else if (from->op == IR_NEAREST_LABEL) {
+        ir_walk(g, from->nearest_label.labels, look_for_input, ctx);
     } else if (from->op == IR_WATERSHED) {
-        ir_walk(g, from->in[1], look_for_input, ctx);
+        ir_walk(g, from->watershed.markers, look_for_input, ctx);
     } else if (from->op == IR_POINTS) {
         *foreign = *foreign || !is_dense_node(ir_node(g, from->of));
     }
@@ -595,8 +597,8 @@ static Val renumbered(Elab *el, Val numbers, IrId of, IrExpr any, Span span)
                    .elem = ELEM_U32,
                    .grid = numbers.grid,
                    .of = of,
-                   .in = {numbers.expr, some}};
-    node.arg[0] = any;
+                   .compact = {.labels = numbers.expr, .keep = some}};
+    node.compact.any = any;
     return primitive(el, node, NULL, span);
 }
 
@@ -638,8 +640,8 @@ Val el_compact(Elab *el, Call *call)
                    .elem = ELEM_U32,
                    .grid = pair[0].grid,
                    .of = bound_of(el, labels.expr),
-                   .in = {labels.expr, el_readable(el, pair[1], "keep", call->span).expr}};
-    node.arg[0] = any;
+                   .compact = {.labels = labels.expr, .keep = el_readable(el, pair[1], "keep", call->span).expr}};
+    node.compact.any = any;
     return primitive(el, node, NULL, call->span);
 }
 
@@ -698,10 +700,10 @@ Val el_colours(Elab *el, Call *call)
                    .elem = ELEM_U8,
                    .grid = pair[1].grid,
                    .of = of,
-                   .in = {pair[0].expr},
-                   .arg = {ir_const(el->g, dense     ? 0
-                                           : foreign ? 2
-                                                     : 1)}};
+                   .colours = {.labels = pair[0].expr,
+                               .numbers = ir_const(el->g, dense     ? NUMBERS_DENSE
+                                                          : foreign ? NUMBERS_ANY
+                                                                    : NUMBERS_FEW)}};
     return primitive(el, node, NULL, call->span);
 }
 
@@ -737,8 +739,12 @@ Val el_relabel(Elab *el, Call *call)
 Val el_distance(Elab *el, Call *call)
 {
     Val mask = el_readable(el, call->arg[0], "mask", call->span);
-    IrNode node = {.op = IR_DISTANCE, .kind = IR_K_IMAGE, .elem = ELEM_F32, .grid = mask.grid, .in = {mask.expr}};
-    el_spacing(el, call->arg[1], node.arg);
+    IrNode node = {.op = IR_DISTANCE,
+                   .kind = IR_K_IMAGE,
+                   .elem = ELEM_F32,
+                   .grid = mask.grid,
+                   .distance.mask = mask.expr};
+    el_spacing(el, call->arg[1], node.distance.spacing);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -763,12 +769,11 @@ Val el_nearest_label(Elab *el, Call *call)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = labels.grid,
-                   .in = {labels.expr},
-                   .arg = {call->arg[1].expr}};
-    if (!el_sizes_of_pixels(el, call, node.arg + 1)) {
+                   .nearest_label = {.labels = labels.expr, .limit = call->arg[1].expr}};
+    if (!el_sizes_of_pixels(el, call, node.nearest_label.spacing)) {
         return el_err();
     }
-    measured_along_x(el, call, &node.arg[0], node.arg + 1);
+    measured_along_x(el, call, &node.nearest_label.limit, node.nearest_label.spacing);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -794,11 +799,12 @@ Val el_watershed(Elab *el, Call *call)
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = three[1].grid,
-                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, line != 0),
-                           ir_const(el->g, strcmp(call->arg[5].text, "raster") == 0)}};
-    node.in[0] = stored(el, three[0], ELEM_F32, "image", call->span);
-    node.in[1] = stored(el, three[1], ELEM_NONE, "markers", call->span);
-    node.in[2] = masked ? stored(el, three[2], ELEM_NONE, "mask", call->span) : 0;
+                   .watershed = {.connectivity = ir_const(el->g, connectivity),
+                                 .line = ir_const(el->g, line != 0),
+                                 .raster = ir_const(el->g, strcmp(call->arg[5].text, "raster") == 0)}};
+    node.watershed.image = stored(el, three[0], ELEM_F32, "image", call->span);
+    node.watershed.markers = stored(el, three[1], ELEM_NONE, "markers", call->span);
+    node.watershed.mask = masked ? stored(el, three[2], ELEM_NONE, "mask", call->span) : 0;
     return primitive(el, node, NULL, call->span);
 }
 
@@ -814,9 +820,9 @@ Val el_reconstruct(Elab *el, Call *call)
                    .kind = IR_K_IMAGE,
                    .elem = ELEM_F32,
                    .grid = pair[0].grid,
-                   .arg = {ir_const(el->g, connectivity), ir_const(el->g, erosion)}};
-    node.in[0] = stored(el, pair[0], ELEM_F32, "seed", call->span);
-    node.in[1] = stored(el, pair[1], ELEM_F32, "mask", call->span);
+                   .reconstruct = {.connectivity = ir_const(el->g, connectivity), .erosion = ir_const(el->g, erosion)}};
+    node.reconstruct.seed = stored(el, pair[0], ELEM_F32, "seed", call->span);
+    node.reconstruct.mask = stored(el, pair[1], ELEM_F32, "mask", call->span);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -830,8 +836,8 @@ Val el_local_maxima(Elab *el, Call *call)
                    .kind = IR_K_MASK,
                    .elem = ELEM_BOOL,
                    .grid = call->arg[0].grid,
-                   .arg = {ir_const(el->g, connectivity)}};
-    node.in[0] = stored(el, call->arg[0], ELEM_F32, "image", call->span);
+                   .local_maxima.connectivity = ir_const(el->g, connectivity)};
+    node.local_maxima.image = stored(el, call->arg[0], ELEM_F32, "image", call->span);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -839,13 +845,13 @@ Val el_hull(Elab *el, Call *call)
 {
     IrNode node = {.op = IR_HULL, .kind = IR_K_MASK, .elem = ELEM_BOOL, .grid = call->arg[0].grid};
     node.of = el_store(el, el_relabel(el, call), "labels", call->span);
-    node.in[0] = ir_read(el->g, node.of);
+    node.hull.labels = ir_read(el->g, node.of);
     return primitive(el, node, NULL, call->span);
 }
 
 Val el_touches(Elab *el, Call *call)
 {
     IrNode node = {.op = IR_TOUCHES, .kind = IR_K_IMAGE, .elem = ELEM_U8, .grid = call->arg[0].grid};
-    node.in[0] = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
+    node.touches.labels = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
     return primitive(el, node, NULL, call->span);
 }

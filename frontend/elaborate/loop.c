@@ -55,7 +55,7 @@ static IrId add_named(Elab *el, IrNode node, const char *name, Span span)
 
 static IrId scalar_node(Elab *el, IrExpr value, const char *name, Span span)
 {
-    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {value}};
+    IrNode node = {.op = IR_SCALAR, .kind = IR_K_VALUE, .elem = ELEM_F64, .scalar.value = {value}};
     return add_named(el, node, name, span);
 }
 

@@ -177,7 +177,7 @@ static bool find_linear(Elab *el, IrExpr e, Linear *out)
     case IR_X_READ: {
         const IrNode *node = ir_node(el->g, n.node);
         bool plain = n.a == 0 && n.b == 0 && n.c == 0 && n.channel == 0;
-        return plain && node->op == IR_MAP && linear(el, node->in[0], out);
+        return plain && node->op == IR_MAP && linear(el, node->map.value, out);
     }
     case IR_X_NEG:
         if (!linear(el, n.a, out)) {

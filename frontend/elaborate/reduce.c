@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { VALUE_SUM, VALUE_COUNT, VALUE_SQUARES, VALUE_MIN, VALUE_MAX };
-enum { WANT_SUM = 1, WANT_SQUARES = 2, WANT_EXTREMES = 4 };
 enum { FLOAT_BINS = 256, INTEGER_BINS = 65536 };
 
 /* ---- what is reduced ------------------------------------------------------------------- */
@@ -63,18 +61,17 @@ static IrId reduction(Elab *el, const Pixels *p, int wanted, Span span)
     IrGraph *g = el->g;
     for (int i = g->nodes.n - 1; i > 0; i--) {
         IrNode *n = &g->nodes.at[i];
-        if (n->op == IR_REDUCE && n->loop == el->loop && n->in[0] == p->value && n->in[1] == p->where) {
+        if (n->op == IR_REDUCE && n->loop == el->loop && n->reduce.value == p->value && n->reduce.where == p->where) {
             double have = 0;
-            ir_is_const(g, n->arg[0], &have);
-            n->arg[0] = ir_const(g, (int)have | wanted);
+            ir_is_const(g, n->reduce.wanted, &have);
+            n->reduce.wanted = ir_const(g, (int)have | wanted);
             return (IrId)i;
         }
     }
     IrNode node = {.op = IR_REDUCE,
                    .kind = IR_K_VALUE,
                    .elem = ELEM_F64,
-                   .in = {p->value, p->where},
-                   .arg = {ir_const(g, wanted)}};
+                   .reduce = {.value = p->value, .where = p->where, .wanted = ir_const(g, wanted)}};
     return el_add(el, node, "reduce", span);
 }
 
@@ -93,13 +90,13 @@ static bool is_pixels(Val v)
 
 Val el_sum(Elab *el, Call *call)
 {
-    return el_uniform(value_of(el, call->arg[0], WANT_SUM, VALUE_SUM, call->span));
+    return el_uniform(value_of(el, call->arg[0], WANTED_SUM, REDUCE_SUM, call->span));
 }
 
 static IrExpr mean_of(Elab *el, Val v, Span span)
 {
-    IrExpr sum = value_of(el, v, WANT_SUM, VALUE_SUM, span);
-    return ir_op2(el->g, IR_X_DIV, sum, value_of(el, v, WANT_SUM, VALUE_COUNT, span));
+    IrExpr sum = value_of(el, v, WANTED_SUM, REDUCE_SUM, span);
+    return ir_op2(el->g, IR_X_DIV, sum, value_of(el, v, WANTED_SUM, REDUCE_COUNT, span));
 }
 
 Val el_mean(Elab *el, Call *call)
@@ -116,8 +113,8 @@ static IrExpr variance_of_wide(Elab *el, Val v, Span span)
     Pixels p = pixels_of(el, v, ELEM_F64, span);
     IrExpr distance = ir_op2(g, IR_X_SUB, p.value, mean);
     p.value = ir_op2(g, IR_X_MUL, distance, distance);
-    IrExpr sum = ir_value(g, reduction(el, &p, WANT_SUM, span), VALUE_SUM);
-    IrExpr spread = ir_op2(g, IR_X_DIV, sum, value_of(el, v, WANT_SUM, VALUE_COUNT, span));
+    IrExpr sum = ir_value(g, reduction(el, &p, WANTED_SUM, span), REDUCE_SUM);
+    IrExpr spread = ir_op2(g, IR_X_DIV, sum, value_of(el, v, WANTED_SUM, REDUCE_COUNT, span));
     return ir_op2(g, IR_X_ADD, spread, ir_op2(g, IR_X_SUB, mean, mean));
 }
 
@@ -127,9 +124,9 @@ static IrExpr variance_of(Elab *el, Val v, Span span)
     if (summed_type(el, v.expr) == ELEM_F64) {
         return variance_of_wide(el, v, span);
     }
-    IrExpr squares = value_of(el, v, WANT_SUM | WANT_SQUARES, VALUE_SQUARES, span);
+    IrExpr squares = value_of(el, v, WANTED_SUM | WANTED_SQUARES, REDUCE_SQUARES, span);
     IrExpr mean = mean_of(el, v, span);
-    IrExpr count = value_of(el, v, WANT_SUM, VALUE_COUNT, span);
+    IrExpr count = value_of(el, v, WANTED_SUM, REDUCE_COUNT, span);
     IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count), ir_op2(g, IR_X_MUL, mean, mean));
     return ir_op2(g, IR_X_MAX, spread, ir_const(g, 0));
 }
@@ -149,13 +146,13 @@ Val el_count(Elab *el, Call *call)
     Val v = call->arg[0];
     bool truths = v.kind == VAL_VECTOR && ir_expr(el->g, v.expr)->type == ELEM_BOOL;
     if (v.kind == VAL_SELECTION || (v.kind == VAL_VECTOR && !truths)) {
-        return el_uniform(value_of(el, v, WANT_SUM, VALUE_COUNT, call->span));
+        return el_uniform(value_of(el, v, WANTED_SUM, REDUCE_COUNT, call->span));
     }
     if (v.image == IR_K_LABELS) {
         v = el_without_gaps(el, v, call->span);
         return el_uniform(ir_value(el->g, el_store(el, v, "labels", call->span), 0));
     }
-    return el_uniform(value_of(el, v, WANT_SUM, VALUE_SUM, call->span));
+    return el_uniform(value_of(el, v, WANTED_SUM, REDUCE_SUM, call->span));
 }
 
 /* One argument: over all pixels; several: pixel by pixel. */
@@ -182,17 +179,17 @@ static Val extreme(Elab *el, Call *call, IrExprOp op, int which)
                   call->op->name);
         return el_err();
     }
-    return el_uniform(value_of(el, v, WANT_EXTREMES, which, call->span));
+    return el_uniform(value_of(el, v, WANTED_EXTREMES, which, call->span));
 }
 
 Val el_minimum(Elab *el, Call *call)
 {
-    return extreme(el, call, IR_X_MIN, VALUE_MIN);
+    return extreme(el, call, IR_X_MIN, REDUCE_MIN);
 }
 
 Val el_maximum(Elab *el, Call *call)
 {
-    return extreme(el, call, IR_X_MAX, VALUE_MAX);
+    return extreme(el, call, IR_X_MAX, REDUCE_MAX);
 }
 
 /* False after a complaint about values of labels that are neither true nor false. */
@@ -215,7 +212,7 @@ Val el_any(Elab *el, Call *call)
         return el_err();
     }
     IrExpr zero = ir_const(el->g, 0);
-    return el_uniform(ir_op2(el->g, IR_X_GT, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), zero));
+    return el_uniform(ir_op2(el->g, IR_X_GT, value_of(el, v, WANTED_SUM, REDUCE_SUM, call->span), zero));
 }
 
 Val el_all(Elab *el, Call *call)
@@ -224,8 +221,8 @@ Val el_all(Elab *el, Call *call)
     if (!are_truths(el, call)) {
         return el_err();
     }
-    IrExpr all = value_of(el, v, WANT_SUM, VALUE_COUNT, call->span);
-    return el_uniform(ir_op2(el->g, IR_X_EQ, value_of(el, v, WANT_SUM, VALUE_SUM, call->span), all));
+    IrExpr all = value_of(el, v, WANTED_SUM, REDUCE_COUNT, call->span);
+    return el_uniform(ir_op2(el->g, IR_X_EQ, value_of(el, v, WANTED_SUM, REDUCE_SUM, call->span), all));
 }
 
 /* ---- ranks ----------------------------------------------------------------------------- */
@@ -233,7 +230,10 @@ Val el_all(Elab *el, Call *call)
 static Val rank(Elab *el, Val v, IrExpr percent, Span span)
 {
     Pixels p = pixels_of(el, v, ELEM_F32, span);
-    IrNode node = {.op = IR_RANK, .kind = IR_K_VALUE, .elem = ELEM_F64, .in = {p.value, p.where}, .arg = {percent}};
+    IrNode node = {.op = IR_RANK,
+                   .kind = IR_K_VALUE,
+                   .elem = ELEM_F64,
+                   .rank = {.value = p.value, .where = p.where, .percent = percent}};
     return el_uniform(ir_value(el->g, el_add_once(el, node, "rank", span), 0));
 }
 
@@ -290,9 +290,9 @@ static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
         edge[1] = call->arg[3].expr;
         return;
     }
-    IrId extremes = reduction(el, p, WANT_EXTREMES, call->span);
-    IrExpr lo = call->given[2] ? call->arg[2].expr : ir_value(g, extremes, VALUE_MIN);
-    IrExpr hi = call->given[3] ? call->arg[3].expr : ir_value(g, extremes, VALUE_MAX);
+    IrId extremes = reduction(el, p, WANTED_EXTREMES, call->span);
+    IrExpr lo = call->given[2] ? call->arg[2].expr : ir_value(g, extremes, REDUCE_MIN);
+    IrExpr hi = call->given[3] ? call->arg[3].expr : ir_value(g, extremes, REDUCE_MAX);
     IrExpr half = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_EQ, lo, hi), ir_const(g, 0.5), ir_const(g, 0));
     edge[0] = ir_op2(g, IR_X_SUB, lo, half);
     edge[1] = ir_op2(g, IR_X_ADD, hi, half);
@@ -309,8 +309,12 @@ Val el_histogram(Elab *el, Call *call)
     IrNode histogram = {.op = IR_HISTOGRAM,
                         .kind = IR_K_VECTOR,
                         .elem = ELEM_U32,
-                        .in = {p.value, p.where, edge[0], edge[1]},
-                        .arg = {bins, ir_const(g, 0)}};
+                        .histogram = {.value = p.value,
+                                      .where = p.where,
+                                      .lo = edge[0],
+                                      .hi = edge[1],
+                                      .bins = bins,
+                                      .integer = ir_const(g, 0)}};
     IrId counts = el_add_once(el, histogram, "histogram", call->span);
     IrGrid line = {.extent = {bins}, .has = {true}};
     IrExpr count = ir_lookup(g, counts, ir_coord(g, IR_AX_X));
@@ -319,32 +323,36 @@ Val el_histogram(Elab *el, Call *call)
 
 /* ---- thresholds ------------------------------------------------------------------------ */
 
-static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum_threshold", "li_counted"};
+static const char *const METHOD_OPS[THRESHOLD_METHODS] = {[METHOD_OTSU] = "otsu",
+                                                          [METHOD_YEN] = "yen",
+                                                          [METHOD_TRIANGLE] = "triangle",
+                                                          [METHOD_ISODATA] = "isodata",
+                                                          [METHOD_MINIMUM] = "minimum_threshold",
+                                                          [METHOD_LI] = "li_counted"};
 
 Val el_histogram_threshold(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
     Pixels p = pixels_of(el, call->arg[0], ELEM_F32, call->span);
-    IrId extremes = reduction(el, &p, WANT_EXTREMES, call->span);
-    IrExpr lo = ir_value(g, extremes, VALUE_MIN), hi = ir_value(g, extremes, VALUE_MAX);
+    IrId extremes = reduction(el, &p, WANTED_EXTREMES, call->span);
+    IrExpr lo = ir_value(g, extremes, REDUCE_MIN), hi = ir_value(g, extremes, REDUCE_MAX);
     IrExpr truth = ir_op2(g, IR_X_NE, p.integer, ir_const(g, 0));
     IrExpr bins = ir_op3(g, IR_X_SELECT, truth, ir_const(g, INTEGER_BINS), ir_const(g, FLOAT_BINS));
-    IrNode histogram = {.op = IR_HISTOGRAM,
-                        .kind = IR_K_VECTOR,
-                        .elem = ELEM_U32,
-                        .in = {p.value, p.where, lo, hi},
-                        .arg = {bins, p.integer}};
+    IrNode histogram =
+        {.op = IR_HISTOGRAM,
+         .kind = IR_K_VECTOR,
+         .elem = ELEM_U32,
+         .histogram = {.value = p.value, .where = p.where, .lo = lo, .hi = hi, .bins = bins, .integer = p.integer}};
     IrId counts = el_add_once(el, histogram, "histogram", call->span);
     int method = 0;
-    while (strcmp(METHODS[method], call->op->name) != 0) {
+    while (strcmp(METHOD_OPS[method], call->op->name) != 0) {
         method++;
-        assert(method < (int)(sizeof METHODS / sizeof *METHODS));
+        assert(method < THRESHOLD_METHODS);
     }
     IrNode threshold = {.op = IR_THRESHOLD,
                         .kind = IR_K_VALUE,
                         .elem = ELEM_F64,
-                        .in = {lo, hi},
-                        .arg = {ir_const(g, method), p.integer},
+                        .threshold = {.lo = lo, .hi = hi, .method = ir_const(g, method), .integer = p.integer},
                         .of = counts};
     return el_uniform(ir_value(g, el_add_once(el, threshold, "threshold", call->span), 0));
 }

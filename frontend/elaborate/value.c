@@ -153,7 +153,7 @@ IrId el_labels_of(Elab *el, Val labels, Span span)
 {
     IrId node = ir_ids_read(el->g, labels.expr);
     while (node != 0 && ir_node(el->g, node)->kind != IR_K_LABELS) { /* parts of labels, stored */
-        node = ir_ids_read(el->g, ir_node(el->g, node)->in[0]);
+        node = ir_ids_read(el->g, ir_node(el->g, node)->map.value);
     }
     return node != 0 ? node : el_store(el, labels, "labels", span);
 }
@@ -290,10 +290,10 @@ const char *el_hint(Elab *el, const char *part)
 static IrId add_node(Elab *el, IrNode node)
 {
     int grid = node.grid;
-    for (int i = 0; i < IR_MAX_IN; i++) {
+    for (int i = 0; i < NODE_INPUTS; i++) {
         el_note_index(el, node.in[i]);
     }
-    for (int i = 0; i < IR_MAX_ARG; i++) {
+    for (int i = 0; i < NODE_ARGUMENTS; i++) {
         el_note_index(el, node.arg[i]);
     }
     node.grid = grid >= 0 ? el->grids.at[grid].extents : -1;
@@ -364,7 +364,7 @@ static IrNode map_node(const Elab *el, Val v)
                     .kind = v.image == IR_K_MASK ? IR_K_MASK : IR_K_IMAGE,
                     .elem = storage(el, v.expr),
                     .grid = v.grid,
-                    .in = {v.expr}};
+                    .map.value = v.expr};
 }
 
 IrId el_store(Elab *el, Val v, const char *part, Span span)

@@ -150,8 +150,8 @@ void exec_call(Exec *exec, int s, const DevArg *args, PrimCall *call, Err *err)
     call->ended = ended_slot(exec, s);
     call->programs = &exec->programs[s];
     if (step->ids > 0 && exec->ids[step->ids - 1].n > 0) {
-        call->ids = exec->ids[step->ids - 1].at;
-        call->n_ids = exec->ids[step->ids - 1].n;
+        call->numbers = exec->ids[step->ids - 1].at;
+        call->n_numbers = exec->ids[step->ids - 1].n;
     }
     call->table = table_of(exec, s, call->part.pass == 0 && (!call->part.cut || call->part.first));
     call->err = err;

@@ -327,9 +327,7 @@ static PrimImage image_of(const ExecPlan *plan, int buffer)
 
 void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
 {
-    enum { MAX_IN = sizeof call->in / sizeof call->in[0] };
     enum { MAX_OUT = sizeof call->out / sizeof call->out[0] };
-    enum { MAX_ARG = sizeof call->arg / sizeof call->arg[0] };
     const ProgStep *step = &plan->program->steps[s];
     const ExecGrid *g = &plan->grids[step->grid];
     *call = (PrimCall){.dev = dev,
@@ -345,8 +343,8 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
                        .value = step->value,
                        .fed = plan->steps[s].fed,
                        .of_value = step->of_value};
-    assert(step->n_inputs <= MAX_IN && step->n_pixels <= MAX_IN);
-    assert(step->n_writes <= MAX_OUT && step->n_exprs <= MAX_ARG);
+    assert(step->n_inputs <= NODE_INPUTS && step->n_pixels <= NODE_INPUTS);
+    assert(step->n_writes <= MAX_OUT && step->n_exprs <= NODE_ARGUMENTS);
     for (int i = 0; i < step->n_inputs; i++) {
         call->in[i] = step->inputs[i] >= 0 ? image_of(plan, step->inputs[i]) : (PrimImage){0};
     }

@@ -250,7 +250,7 @@ static bool call_primitive(Segment *seg, int t, int c)
         range.part_plane = c * g->d + (seg->plan->planes ? seg->at : 0);
     }
     const DevArg *args;
-    DevMem *slices[PROG_MAX_INPUTS + 8] = {NULL};
+    DevMem *slices[NODE_INPUTS + 8] = {NULL};
     PrimCall call;
     double labels = step->of_value >= 0 ? run->labels[step->of_value] : (double)NAN;
     TRY(exec_args(run->exec, task->step, &range, &args, run->err));

@@ -5,7 +5,7 @@
  * build as a string constant `kernel_text_NAME`).  It is one row of the table in prim.c.
  *
  * Inputs that are computed on the fly come as text: `reader` is OpenCL C that defines, for input
- * number k of the node (ir/nodes.def), a function
+ * number k of the node (base/nodes.def), a function
  *
  *     static TYPE read_k(READ_PARAMS, int x, int y, int plane);     // READ_PARAMS: a macro
  *
@@ -24,7 +24,7 @@
  * from pipeline to pipeline: it is compiled once for all of them.  What such a kernel must know of the pipeline are
  * arguments.
  *
- * In place.  Inputs that ir/nodes.def marks with = may lie where the result goes: the primitive has read each
+ * In place.  Inputs that are BEFORE in base/nodes.def may lie where the result goes: the primitive has read each
  * pixel of them, and what it computes together with it, for the last time before it writes there, in each of
  * its calls.
  *
@@ -49,6 +49,7 @@
 #define RUNTIME_PRIM_H
 
 #include "../device/cl.h"
+#include "../../base/nodes.h"
 #include "../../program/program.h"
 
 typedef struct PrimImage {
@@ -87,16 +88,25 @@ typedef struct PrimCall {
     const char *reader; /* text, with defines; NULL when nothing is computed on the fly */
     const DevArg *reader_args;
     int n_reader_args;
-    int w, h, d, planes, pitch;    /* the iteration domain */
-    PrimImage in[PROG_MAX_INPUTS]; /* stored inputs, in the node's order; mem NULL for computed ones */
-    Elem pixels[PROG_MAX_INPUTS];  /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
-    PrimImage out[4];              /* what it writes */
-    double arg[10];                /* host arguments (nodes.def) */
-    const char *text;              /* columns */
-    DevMem *values;                /* the buffer of doubles */
-    int value;                     /* first slot that it writes; -1 none */
-    int of_value;                  /* slot of the count of the labels it is about; -1 none */
-    int ended;                     /* in a loop that may be run ahead: the slot of PROG_ENDED; 0 none */
+    int w, h, d, planes, pitch; /* the iteration domain */
+    union {
+        struct {
+            PrimImage in[NODE_INPUTS];  /* stored inputs; mem NULL for computed ones */
+            double arg[NODE_ARGUMENTS]; /* host arguments */
+        };
+#define INPUT PrimImage
+#define ARGUMENT double
+#include "../../base/node_members.h" /* the same by name: call->watershed.markers */
+#undef INPUT
+#undef ARGUMENT
+    };
+    Elem pixels[NODE_INPUTS]; /* the types of pixels that it reads as they are; ELEM_NONE: computed ones */
+    PrimImage out[4];         /* what it writes */
+    const char *text;         /* columns */
+    DevMem *values;           /* the buffer of doubles */
+    int value;                /* first slot that it writes; -1 none */
+    int of_value;             /* slot of the count of the labels it is about; -1 none */
+    int ended;                /* in a loop that may be run ahead: the slot of PROG_ENDED; 0 none */
     PrimPart part;
     double labels;              /* in parts: the value at of_value, NaN without one; for scratch_bytes as
                                 many as are expected where it is not known yet, or there is none */
@@ -114,11 +124,11 @@ typedef struct PrimCall {
                                 to do */
     DevMem *scratch; /* at least scratch_bytes(call) bytes */
     size_t scratch_size;
-    size_t fed;             /* so many partial results are in scratch already: in one piece, the
+    size_t fed;              /* so many partial results are in scratch already: in one piece, the
                                 image need not be read (reduce) */
-    PrimProgram **programs; /* what the step has asked for, kept between its runs; NULL: nothing is */
-    const uint32_t *ids;    /* IDS: numbers of labels from [1], and 1 before them; NULL: places are the numbers */
-    size_t n_ids;
+    PrimProgram **programs;  /* what the step has asked for, kept between its runs; NULL: nothing is */
+    const uint32_t *numbers; /* IDS: of labels, from [1], and 1 before them; NULL: places are the numbers */
+    size_t n_numbers;
     struct PrimTable *table; /* MEASURE: the rows, filled on the host after the step */
     int shape;               /* SHAPE_BY_DEVICE; tests may ask for a shape of kernels */
     Err *err;
@@ -146,7 +156,7 @@ bool prim_table_room(Device *dev, PrimTable *table, size_t room);
 void prim_table_free(PrimTable *table);
 
 typedef struct Primitive {
-    const char *name;                              /* as in ir/nodes.def */
+    const char *name;                              /* as in base/nodes.def */
     size_t (*scratch_bytes)(const PrimCall *call); /* from w, h, d, planes, arg, in[], out[] and the
                                                     device alone; that (planning for a GPU without one) and
                                                     mem pointers may be NULL.  In parts also from labels,

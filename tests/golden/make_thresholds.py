@@ -65,7 +65,7 @@ def row(image, integer, pixels):
     return f"    /* {shown} */\n    {{{image}, {integer}, {{{', '.join(texts)}}}}},"
 
 
-print("/* Made by make_thresholds.py: scikit-image's thresholds; the methods as in ir/nodes.def. */")
+print("/* Made by make_thresholds.py: scikit-image's thresholds; the methods as in base/nodes.def. */")
 print("#include <math.h>\n")
 print("static const struct {\n    int image, integer;\n    double value[6];\n} GOLDEN_THRESHOLDS[] = {")
 for number in range(IMAGES):

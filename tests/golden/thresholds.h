@@ -1,4 +1,4 @@
-/* Made by make_thresholds.py: scikit-image's thresholds; the methods as in ir/nodes.def. */
+/* Made by make_thresholds.py: scikit-image's thresholds; the methods as in base/nodes.def. */
 #include <math.h>
 
 static const struct {

@@ -84,7 +84,7 @@ static bool can_run(const IrGraph *g, const IrSchedule *s, int step, bool *done)
     done[step] = true; /* stages of a kernel use each other */
     for (int i = 0; i < s->steps.at[step].stages.n; i++) {
         const IrNode *node = ir_node(g, s->steps.at[step].stages.at[i]);
-        for (int k = 0; k < IR_MAX_IN; k++) {
+        for (int k = 0; k < NODE_INPUTS; k++) {
             if (node->in[k] != 0) {
                 ir_walk(g, node->in[k], look, &use);
             }

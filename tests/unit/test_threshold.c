@@ -53,14 +53,14 @@ static void run(PrimCall *call, double out[SLOTS])
     dev_free(device, call->scratch);
 }
 
-enum { METHODS = 6, MINIMUM = 4, SIZE = 64 };
+enum { SIZE = 64 };
 
 /* The threshold of a histogram on the device, in both shapes, against the reference. */
 static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method)
 {
     Err err = {0};
     double want = ref_threshold(counts, bins, lo, hi, integer, method), got[SLOTS];
-    if (small && method == MINIMUM && (integer ? hi - lo : bins) > 300) {
+    if (small && method == METHOD_MINIMUM && (integer ? hi - lo : bins) > 300) {
         return want; /* thousands of rounds of smoothing */
     }
     DevMem *mem = allocate((size_t)bins * sizeof *counts);
@@ -131,7 +131,7 @@ static void test_golden_thresholds(void **state)
         ref_reduce(v, ELEM_F32, NULL, shape, all);
         int bins = integer ? GOLDEN_BINS : 256;
         ref_histogram(v, NULL, shape, all[3], all[4], bins, integer, counts);
-        for (int method = 0; method < METHODS; method++) {
+        for (int method = 0; method < THRESHOLD_METHODS; method++) {
             double want = GOLDEN_THRESHOLDS[g].value[method];
             double got = check_threshold(counts, bins, all[3], all[4], integer, method);
             if (isnan(want) != isnan(got) || fabs(want - got) > 1e-12 * fabs(want)) {
@@ -157,7 +157,7 @@ static void test_threshold_histograms(void **state)
                                     : 1000000U * below(60000);
         }
         counts[0] = counts[2999] = counts[255] = counts[256] = 1;
-        for (int method = 0; method < METHODS; method++) {
+        for (int method = 0; method < THRESHOLD_METHODS; method++) {
             check_threshold(counts, 3000, -20, 2979, true, method);
             check_threshold(counts, 3000, -1.5, 7.25, false, method);
             check_threshold(counts, 256, 0, 255, true, method);
@@ -170,7 +170,7 @@ static void test_threshold_degenerate(void **state)
 {
     (void)state;
     const uint32_t counts[] = {5, 0, 0, 3}, none[4] = {0};
-    for (int method = 0; method < METHODS; method++) {
+    for (int method = 0; method < THRESHOLD_METHODS; method++) {
         for (int integer = 0; integer < 2; integer++) {
             assert_true(check_threshold(counts, 4, 7.5, 7.5, integer, method) == 7.5);
             assert_true(isnan(check_threshold(counts, 4, INFINITY, -INFINITY, integer, method)));
@@ -191,7 +191,7 @@ static void test_threshold_unknown(void **state)
 {
     (void)state;
     Err err = {0};
-    PrimCall call = {.dev = device, .name = "t", .arg = {METHODS}, .err = &err};
+    PrimCall call = {.dev = device, .name = "t", .arg = {THRESHOLD_METHODS}, .err = &err};
     assert_false(prim_threshold.run(&call));
     assert_int_equal(err.code, CODE_USAGE);
 }

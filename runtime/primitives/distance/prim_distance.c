@@ -83,11 +83,11 @@ static size_t count_answers(const Distance *d, int axis, int level)
 
 static Distance measure(const PrimCall *call, bool labels)
 {
-    const double *spacing = call->arg + labels;
+    const double *spacing = labels ? call->nearest_label.spacing : call->distance.spacing;
     Distance d = {.call = (PrimCall *)call,
                   .part = prim_part(call),
                   .labels = labels,
-                  .limit = labels ? call->arg[0] : INFINITY,
+                  .limit = labels ? call->nearest_label.limit : INFINITY,
                   .spacing = {spacing[0], spacing[1], spacing[2]}};
     double corner = (double)call->w * call->w + (double)d.part.h * d.part.h + (double)d.part.d * d.part.d;
     d.space = d.part.d > 1;

@@ -79,8 +79,8 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
                        dev_int(call->d),
                        dev_uint(rows),
                        dev_int(call->out[0].pitch),
-                       dev_int(call->in[0].h),
-                       dev_int(call->in[0].pitch),
+                       dev_int(call->local_maxima.image.h),
+                       dev_int(call->local_maxima.image.pitch),
                        dev_ulong(m->first)};
     for (int i = 0; i < n_more; i++) {
         args[8 + i] = more[i];
@@ -103,7 +103,7 @@ static bool build(Maxima *m)
 static bool find_candidates(const Maxima *m)
 {
     const PrimCall *call = &m->call;
-    const DevArg image = dev_mem(call->in[0].mem), marks = dev_mem(m->marks);
+    const DevArg image = dev_mem(call->local_maxima.image.mem), marks = dev_mem(m->marks);
     const DevArg mark[] = {image, marks};
     TRY(launch(m, "local_maxima_mark", mark, 2));
     PropagateTiles tiles = propagate_tiles(call);
@@ -151,7 +151,7 @@ static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
     size_t lead, bytes = l->states - l->marks;
     DevMem *states = NULL;
     m->call = propagate_parts_slab(call, AROUND, &lead);
-    m->first = (call->in[0].before - lead) * (size_t)call->in[0].pitch;
+    m->first = (call->local_maxima.image.before - lead) * (size_t)call->local_maxima.image.pitch;
     m->flags = l->flags;
     bool ok = (!call->part.first || clear_uneven(call, l)) &&
               dev_slice(call->dev, call->scratch, l->marks, bytes, &m->marks, call->err) &&
@@ -166,8 +166,10 @@ static bool first_pass(Maxima *m, const PrimCall *call, const Layout *l)
 static bool run(PrimCall *call)
 {
     assert(elem_size(call->out[0].elem) == 1);
-    Maxima m = {.call = *call, .rules = {.text = kernel_text_local_maxima, .connectivity = (int)call->arg[0]}};
-    snprintf(m.defines, sizeof m.defines, "#define LOCAL_MAXIMA_PIXEL %s\n", elem_cl_name(call->in[0].elem));
+    Maxima m = {.call = *call,
+                .rules = {.text = kernel_text_local_maxima, .connectivity = (int)call->local_maxima.connectivity}};
+    snprintf(m.defines, sizeof m.defines, "#define LOCAL_MAXIMA_PIXEL %s\n",
+             elem_cl_name(call->local_maxima.image.elem));
     m.rules.defines = m.defines;
     if (!call->part.cut) {
         return run_whole(&m);

@@ -17,7 +17,8 @@ extern const char kernel_text_reconstruct[];
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    return call->part.cut ? propagate_parts_bytes(call, &call->in[1]) : propagate_words(call) * sizeof(uint32_t);
+    return call->part.cut ? propagate_parts_bytes(call, &call->reconstruct.mask)
+                          : propagate_words(call) * sizeof(uint32_t);
 }
 
 typedef struct Reconstruction {
@@ -36,7 +37,7 @@ static size_t first_pixel(const PrimImage *image)
 static bool launch(const Reconstruction *r, const char *kernel, bool start)
 {
     const PrimCall *call = r->call;
-    const PrimImage *seed = &call->in[0], *mask = &call->in[1], *out = &call->out[0];
+    const PrimImage *seed = &call->reconstruct.seed, *mask = &call->reconstruct.mask, *out = &call->out[0];
     size_t rows = (size_t)call->planes * (size_t)call->h;
     const DevArg args[] = {dev_int(call->w),
                            dev_uint(rows),
@@ -61,8 +62,8 @@ static bool first_pass(const Reconstruction *r)
 {
     const PrimCall *call = r->call;
     TRY(launch(r, "reconstruct_start", true));
-    TRY(propagate_parts_keep(call, call, 0, &call->in[1]));
-    return !call->part.last || propagate_parts_settle(call, &r->rules, &call->in[1], 0);
+    TRY(propagate_parts_keep(call, call, 0, &call->reconstruct.mask));
+    return !call->part.last || propagate_parts_settle(call, &r->rules, &call->reconstruct.mask, 0);
 }
 
 static bool run_whole(const Reconstruction *r)
@@ -70,7 +71,7 @@ static bool run_whole(const Reconstruction *r)
     const PrimCall *call = r->call;
     TRY(launch(r, "reconstruct_start", true));
     TRY(propagate_flag_all(call, 0, true));
-    TRY(propagate_run(call, r->program, &call->in[1], r->rules.how, 0));
+    TRY(propagate_run(call, r->program, &call->reconstruct.mask, r->rules.how, 0));
     return launch(r, "reconstruct_end", false);
 }
 
@@ -78,10 +79,10 @@ static bool run(PrimCall *call)
 {
     Reconstruction r = {.call = call,
                         .rules = {.text = kernel_text_reconstruct,
-                                  .connectivity = (int)call->arg[0],
-                                  .how = call->arg[1] != 0}};
+                                  .connectivity = (int)call->reconstruct.connectivity,
+                                  .how = call->reconstruct.erosion != 0}};
     snprintf(r.defines, sizeof r.defines, "#define RECONSTRUCT_SEED %s\n#define PROPAGATE_IMAGE %s\n",
-             elem_cl_name(call->in[0].elem), elem_cl_name(call->in[1].elem));
+             elem_cl_name(call->reconstruct.seed.elem), elem_cl_name(call->reconstruct.mask.elem));
     r.rules.defines = r.defines;
     TRY(visit_check_count(call));
     TRY(propagate_program(call, r.defines, r.rules.text, r.rules.connectivity, &r.program));

@@ -86,10 +86,10 @@ static Paths paths_of(const PrimCall *call)
  * pixels. */
 static bool fits(const PrimCall *call)
 {
-    Elem markers = call->in[1].elem;
-    size_t most = call->arg[WATERSHED_RASTER] != 0 ? UINT32_MAX : INT32_MAX;
-    bool masked = call->in[2].elem == ELEM_BOOL || call->in[2].w == 0;
-    return !call->part.cut && call->arg[WATERSHED_LINE] == 0 && call->in[0].elem == ELEM_F32 && masked &&
+    Elem markers = call->watershed.markers.elem;
+    size_t most = call->watershed.raster != 0 ? UINT32_MAX : INT32_MAX;
+    bool masked = call->watershed.mask.elem == ELEM_BOOL || call->watershed.mask.w == 0;
+    return !call->part.cut && call->watershed.line == 0 && call->watershed.image.elem == ELEM_F32 && masked &&
            (markers == ELEM_U8 || markers == ELEM_U16 || markers == ELEM_U32) && paths_of(call).numbers < most;
 }
 
@@ -105,7 +105,7 @@ static bool build(Paths *p)
     snprintf(defines, sizeof defines,
              "#define WATERSHED_3D %d\n#define WATERSHED_CONNECTIVITY %d\n#define WATERSHED_X %d\n"
              "#define WATERSHED_Y %d\n#define WATERSHED_Z %d\n",
-             call->d > 1, (int)call->arg[WATERSHED_CONNECTIVITY], p->x, p->y, p->z);
+             call->d > 1, (int)call->watershed.connectivity, p->x, p->y, p->z);
     const char *const texts[] = {kernel_text_lanes, kernel_text_watershed, NULL};
     return visit_bare_program(call, defines, texts, &p->program);
 }
@@ -121,7 +121,7 @@ static bool over_pixels(const Paths *p, const char *kernel, const DevArg *more, 
                                  dev_int(call->d),
                                  dev_uint(rows),
                                  dev_int(call->out[0].pitch),
-                                 dev_int(call->in[0].pitch)};
+                                 dev_int(call->watershed.image.pitch)};
     assert(n_more <= MOST);
     for (int i = 0; i < n_more; i++) {
         args[SHAPE + i] = more[i];
@@ -135,19 +135,21 @@ static bool over_pixels(const Paths *p, const char *kernel, const DevArg *more, 
 }
 
 /* As kernels take them. */
-#define MARKERS(call) dev_int((call)->in[1].pitch), dev_int(elem_size((call)->in[1].elem)), dev_mem((call)->in[1].mem)
+#define MARKERS(call)                                                                             \
+    dev_int((call)->watershed.markers.pitch), dev_int(elem_size((call)->watershed.markers.elem)), \
+        dev_mem((call)->watershed.markers.mem)
 
 static bool start(const Paths *p)
 {
     const PrimCall *call = p->call;
-    bool masked = call->in[2].mem != NULL;
+    bool masked = call->watershed.mask.mem != NULL;
     const PrimImage *mask = &call->in[masked ? 2 : 0];
     size_t word = sizeof(uint32_t);
     const DevArg more[] = {MARKERS(call),
                            dev_int(mask->pitch),
                            dev_int(masked),
                            dev_mem(mask->mem),
-                           dev_mem(call->in[0].mem),
+                           dev_mem(call->watershed.image.mem),
                            dev_mem(call->scratch),
                            dev_mem(call->out[0].mem)};
     return over_pixels(p, "watershed_start", more, 9) &&
@@ -166,11 +168,11 @@ static bool settle(const Paths *p, int round, size_t report)
                            dev_int(call->h),
                            dev_int(call->d),
                            dev_int(call->out[0].pitch),
-                           dev_int(call->in[0].pitch),
+                           dev_int(call->watershed.image.pitch),
                            dev_uint(p->across),
                            dev_uint(p->down),
                            dev_uint(p->deep),
-                           dev_mem(call->in[0].mem),
+                           dev_mem(call->watershed.image.mem),
                            dev_mem(call->scratch),
                            dev_mem(call->scratch),
                            dev_ulong(p->flags[round % 2]),
@@ -187,7 +189,7 @@ static bool settle(const Paths *p, int round, size_t report)
 static bool link_up(const Paths *p, int round, size_t report)
 {
     const PrimCall *call = p->call;
-    const DevArg more[] = {dev_mem(call->in[0].mem), dev_mem(call->scratch), dev_mem(call->out[0].mem),
+    const DevArg more[] = {dev_mem(call->watershed.image.mem), dev_mem(call->scratch), dev_mem(call->out[0].mem),
                            dev_mem(call->scratch), dev_ulong(report)};
     (void)round;
     return over_pixels(p, "watershed_link", more, 5);
@@ -219,7 +221,7 @@ static bool doubt(const Paths *p, uint32_t *highest)
 {
     const PrimCall *call = p->call;
     const size_t word = sizeof(uint32_t);
-    const DevArg more[] = {MARKERS(call),          dev_mem(call->in[0].mem),
+    const DevArg more[] = {MARKERS(call),          dev_mem(call->watershed.image.mem),
                            dev_mem(call->scratch), dev_mem(call->out[0].mem),
                            dev_mem(call->scratch), dev_ulong(p->reports)};
     return dev_fill(call->dev, call->scratch, p->reports * word, word, 0, call->err) &&
@@ -323,6 +325,6 @@ bool watershed_paths_run(const PrimCall *call, bool *flooded)
     }
     TRY(build(&p) && start(&p) && repeat(&p, settle, flooded));
     TRY(!*flooded || repeat(&p, link_up, flooded));
-    TRY(!*flooded || call->arg[WATERSHED_RASTER] != 0 || settle_ties(&p, flooded));
+    TRY(!*flooded || call->watershed.raster != 0 || settle_ties(&p, flooded));
     return !*flooded || label(&p);
 }

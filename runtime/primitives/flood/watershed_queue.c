@@ -211,14 +211,12 @@ static bool check_size(WatershedQueue *q, const PrimPart *part)
 bool watershed_queue_open(WatershedQueue *q, const PrimCall *call)
 {
     const PrimPart part = prim_part(call);
-    *q = (WatershedQueue){.call = call,
-                          .line = call->arg[WATERSHED_LINE] != 0,
-                          .raster = call->arg[WATERSHED_RASTER] != 0};
+    *q = (WatershedQueue){.call = call, .line = call->watershed.line != 0, .raster = call->watershed.raster != 0};
     q->wide = (size_t)call->w + 2;
     q->tall = (size_t)part.h + 2;
     q->deep = part.d > 1 ? (size_t)part.d + 2 : 1;
     q->cells = q->wide * q->tall * q->deep;
-    list_offsets(q, (int)call->arg[WATERSHED_CONNECTIVITY], part.d > 1);
+    list_offsets(q, (int)call->watershed.connectivity, part.d > 1);
     return check_size(q, &part);
 }
 
@@ -254,8 +252,8 @@ bool watershed_queue_load(WatershedQueue *q, HostPlane *plane, size_t z, size_t 
 {
     const PrimCall *call = q->call;
     size_t w = (size_t)call->w, h = (size_t)call->h;
-    bool masked = call->in[2].mem != NULL;
-    TRY(host_fetch(plane, &call->in[0], z, ELEM_F32));
+    bool masked = call->watershed.mask.mem != NULL;
+    TRY(host_fetch(plane, &call->watershed.image, z, ELEM_F32));
     for (size_t y = 0; y < h; y++) {
         const float *from = (const float *)plane->pixels + y * w;
         WatershedCell *row = watershed_queue_row(q, top + y, to);
@@ -263,7 +261,7 @@ bool watershed_queue_load(WatershedQueue *q, HostPlane *plane, size_t z, size_t 
             row[x].rank = rank_of(from[x]);
         }
     }
-    TRY(host_fetch(plane, &call->in[1], z, ELEM_U32));
+    TRY(host_fetch(plane, &call->watershed.markers, z, ELEM_U32));
     for (size_t y = 0; y < h; y++) {
         const uint32_t *from = (const uint32_t *)plane->pixels + y * w;
         WatershedCell *row = watershed_queue_row(q, top + y, to);
@@ -271,7 +269,7 @@ bool watershed_queue_load(WatershedQueue *q, HostPlane *plane, size_t z, size_t 
             row[x].label = from[x];
         }
     }
-    TRY(!masked || host_fetch(plane, &call->in[2], z, ELEM_BOOL));
+    TRY(!masked || host_fetch(plane, &call->watershed.mask, z, ELEM_BOOL));
     for (size_t y = 0; y < h && masked; y++) {
         const uint8_t *from = (const uint8_t *)plane->pixels + y * w;
         WatershedCell *row = watershed_queue_row(q, top + y, to);

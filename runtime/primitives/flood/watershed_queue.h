@@ -6,9 +6,6 @@
 
 #include "../prim_host.h"
 
-/* Arguments of the node, by place (ir/nodes.def). */
-enum { WATERSHED_CONNECTIVITY, WATERSHED_LINE, WATERSHED_RASTER };
-
 typedef struct WatershedCell {
     uint32_t rank;  /* of the value; 0: not in the mask, or on a line */
     uint32_t label; /* 0: none yet */

@@ -163,7 +163,7 @@ static void unite_pixel(const PrimCall *call, const PrimImage *values, const Edg
 {
     LabelParts *p = *call->state;
     bool planar = label_is_planar(call);
-    int w = call->w, h = (int)edge_rows(call), reach = (int)label_call(call).arg[0] - 1;
+    int w = call->w, h = (int)edge_rows(call), reach = (int)label_call(call).label.connectivity - 1;
     size_t at = (size_t)y * (size_t)w + (size_t)x;
     for (int dy = -1; dy <= 1; dy++) {
         for (int dx = -1; dx <= 1; dx++) {

@@ -1,7 +1,7 @@
 /*
  * prim_colours: a picture of labels in ten colours, by a label's place among those that there are.
  *
- * arg[0] says what is known of the labels (enum Numbers).  Dense ones are painted in one pass.  Those of a
+ * `numbers` says what is known of the labels (enum Numbers).  Dense ones are painted in one pass.  Those of a
  * pipeline are at most as many as pixels and need one bitmap; arbitrary ones too where none is larger than
  * that, which the device finds out, and otherwise two (kernels/colours.cl): the host does not wait.
  *
@@ -20,8 +20,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-
-typedef enum Numbers { DENSE, OF_PIPELINE, ARBITRARY } Numbers;
 
 enum {
     ITEMS = 256,        /* of a group, and columns that it writes: COLOURS_WIDE of kernels/colours.cl */
@@ -44,7 +42,7 @@ typedef struct Colours {
     PrimCall *call;
     DevProgram *reads, *counts; /* with the reader, and without */
     IdTree *tree;               /* NULL: there is none */
-    Numbers numbers;
+    LabelNumbers numbers;
     int planes;               /* of labels */
     size_t few, many, second; /* words of the first bitmap in round 0, in round 2, and of the second */
     int rest;                 /* digits that the second bitmap leaves */
@@ -82,14 +80,14 @@ static size_t room_of(size_t words)
 static Colours layout(const PrimCall *call)
 {
     PrimPart part = prim_part(call);
-    Colours c = {.numbers = (Numbers)call->arg[0]};
+    Colours c = {.numbers = (LabelNumbers)call->colours.numbers};
     size_t pixels = (size_t)call->w * (size_t)part.h * (size_t)part.d;
     size_t all = (size_t)1 << LABEL_BITS;
     c.planes = call->d;
-    if (c.numbers == DENSE) {
+    if (c.numbers == NUMBERS_DENSE) {
         return c;
     }
-    bool one = c.numbers == OF_PIPELINE || part.cut || pixels >= all;
+    bool one = c.numbers == NUMBERS_FEW || part.cut || pixels >= all;
     size_t keys = pixels < all ? pixels : all;
     c.few = c.many = words_of(part.cut && call->labels < (double)keys ? (size_t)call->labels + 1 : keys);
     if (!one) {
@@ -107,7 +105,7 @@ static Colours layout(const PrimCall *call)
 
 static bool has_tree(const PrimCall *call)
 {
-    return call->part.cut && call->of_value < 0 && (Numbers)call->arg[0] != DENSE;
+    return call->part.cut && call->of_value < 0 && (LabelNumbers)call->colours.numbers != NUMBERS_DENSE;
 }
 
 static size_t scratch_bytes(const PrimCall *call)
@@ -129,7 +127,8 @@ static bool reads_program(const PrimCall *call, DevProgram **program)
 {
     char defines[100];
     snprintf(defines, sizeof defines, "#define COLOURS_DENSE %d\n#define COLOURS_RUNS %d\n%s",
-             (Numbers)call->arg[0] == DENSE, layout(call).runs > 0, has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
+             (LabelNumbers)call->colours.numbers == NUMBERS_DENSE, layout(call).runs > 0,
+             has_tree(call) ? "#define COMPACT_TREE 1\n" : "");
     const char *const texts[] = {kernel_text_compact, kernel_text_colours, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -142,7 +141,8 @@ static bool counts_program(const PrimCall *call, DevProgram **program)
              counting_group(call));
     const char *const texts[] = {kernel_text_scan, kernel_text_compact, kernel_text_colours, NULL};
     *program = NULL;
-    return (Numbers)call->arg[0] == DENSE || has_tree(call) || visit_bare_program(call, defines, texts, program);
+    return (LabelNumbers)call->colours.numbers == NUMBERS_DENSE || has_tree(call) ||
+           visit_bare_program(call, defines, texts, program);
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
@@ -239,8 +239,8 @@ static bool write(const Colours *c)
 static bool run_pass(const Colours *c)
 {
     const PrimCall *call = c->call;
-    bool paints = !call->part.cut || call->part.pass > 0 || c->numbers == DENSE;
-    bool marks = c->numbers != DENSE && (!call->part.cut || call->part.pass == 0);
+    bool paints = !call->part.cut || call->part.pass > 0 || c->numbers == NUMBERS_DENSE;
+    bool marks = c->numbers != NUMBERS_DENSE && (!call->part.cut || call->part.pass == 0);
     return (!marks || mark_part(c)) && (!paints || write(c));
 }
 
@@ -301,7 +301,7 @@ static bool run(PrimCall *call)
 
 static int passes(const PrimCall *call)
 {
-    return (Numbers)call->arg[0] == DENSE ? 1 : call->of_value < 0 ? ID_TREE_LEVELS + 1 : 2;
+    return (LabelNumbers)call->colours.numbers == NUMBERS_DENSE ? 1 : call->of_value < 0 ? ID_TREE_LEVELS + 1 : 2;
 }
 
 const Primitive prim_colours = {.name = "colours",

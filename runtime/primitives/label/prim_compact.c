@@ -2,11 +2,11 @@
  * prim_compact: drops labels and renumbers the others from 1, in their old order.
  *
  * Ids are at most the number of pixels where labels come from a pipeline (one round through a
- * bitmap, see kernels/compact.cl).  For labels from elsewhere the caller sets arg[0] to 1: then any
+ * bitmap, see kernels/compact.cl).  For labels from elsewhere the caller sets `any`: then any
  * 32-bit ids will do, at the price of up to four more rounds for images of less than 2^30 pixels.
  * Without it, ids above the number of pixels are dropped.
  *
- * A label is kept when any of its pixels says so; with arg[0], where ids are longer than the
+ * A label is kept when any of its pixels says so; with `any`, where ids are longer than the
  * bitmap's keys, each pixel for itself.  Pixels of the result are written after the same pixels of
  * the inputs have been read.
  *
@@ -14,7 +14,7 @@
  * (of_value), ids are at most as many; else nobody knows how large they are, and a tree holds them
  * (id_tree.h).
  *
- * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (arg[0]: 3 bytes a pixel at most, 3
+ * Scratch: 12 bits for each possible key: for 4 pixels 6 bytes (`any`: 3 bytes a pixel at most, 3
  * MiB at least) or 3 bytes for 16; in parts 12 bits for each label, or what a tree takes.  Bytes moved per pixel by a round on a GPU: 4 labels, 0.3
  * bitmap; 4 labels, 4 out.
  */
@@ -56,7 +56,7 @@ static int bits_for(size_t n)
     return bits;
 }
 
-/* Bits of a key of the bitmap in the first round; with arg[0], four times as many as pixels. */
+/* Bits of a key of the bitmap in the first round; with `any`, four times as many as pixels. */
 static int key_bits(const PrimCall *call)
 {
     int bits = bits_for(count_pixels(call)) + 2;
@@ -76,7 +76,7 @@ static size_t count_ids(const PrimCall *call)
 static size_t count_words(const PrimCall *call)
 {
     size_t most = (size_t)1 << 32;
-    size_t keys = call->arg[0] != 0 ? (size_t)1 << key_bits(call) : count_ids(call);
+    size_t keys = call->compact.any != 0 ? (size_t)1 << key_bits(call) : count_ids(call);
     return divided_up(keys < most ? keys : most, 64) * 2;
 }
 
@@ -150,7 +150,7 @@ static bool run_rounds(const Compact *c)
     const PrimCall *call = c->call;
     /* Ranks have as many bits as the number of pixels; the rest of a key is digits. */
     int digits = key_bits(call) - bits_for(count_pixels(call));
-    int rest = call->arg[0] != 0 ? 32 - key_bits(call) : 0;
+    int rest = call->compact.any != 0 ? 32 - key_bits(call) : 0;
     for (int round = 0;; round++) {
         TRY(mark(c, rest, round));
         TRY(walk(c, "compact_write", rest, round));

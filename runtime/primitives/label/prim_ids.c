@@ -10,9 +10,9 @@ static size_t scratch_bytes(const PrimCall *call)
 static bool run(PrimCall *call)
 {
     static const uint32_t none = 0;
-    size_t n = call->ids != NULL ? call->n_ids + 1 : 1;
-    return dev_write(call->dev, call->out[0].mem, 0, call->ids != NULL ? call->ids : &none, n * sizeof *call->ids,
-                     call->err);
+    size_t n = call->numbers != NULL ? call->n_numbers + 1 : 1;
+    return dev_write(call->dev, call->out[0].mem, 0, call->numbers != NULL ? call->numbers : &none,
+                     n * sizeof *call->numbers, call->err);
 }
 
 const Primitive prim_ids = {.name = "ids", .scratch_bytes = scratch_bytes, .run = run};

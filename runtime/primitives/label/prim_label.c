@@ -63,7 +63,7 @@ static size_t divided_up(size_t a, size_t b)
 
 bool label_is_planar(const PrimCall *call)
 {
-    return call->arg[0] > CONNECTIVITY_PLANAR;
+    return call->label.connectivity > CONNECTIVITY_PLANAR;
 }
 
 PrimCall label_call(const PrimCall *call)
@@ -71,7 +71,7 @@ PrimCall label_call(const PrimCall *call)
     PrimCall own = *call;
     if (label_is_planar(call)) {
         own.d = 1;
-        own.arg[0] -= CONNECTIVITY_PLANAR;
+        own.label.connectivity -= CONNECTIVITY_PLANAR;
     }
     return own;
 }
@@ -105,7 +105,7 @@ static size_t label_scratch(const PrimCall *call)
 /* In planes, neighbours at squared distance 3 are none. */
 static int connectivity(const PrimCall *call)
 {
-    int wanted = (int)call->arg[0];
+    int wanted = (int)call->label.connectivity;
     return call->d == 1 && wanted > 2 ? 2 : wanted;
 }
 
@@ -281,7 +281,7 @@ static bool equal_programs(Equal *e, int node_bits)
     char defines[200];
     snprintf(defines, sizeof defines,
              "#define LABEL_WIDE %d\n#define CONNECTIVITY %d\n#define THREE_D %d\n#define PIXEL %s\n", node_bits == 64,
-             connectivity(call), call->d > 1, elem_cl_name(call->in[0].elem));
+             connectivity(call), call->d > 1, elem_cl_name(call->label_equal.image.elem));
     const char *const unites[] = {kernel_text_label_equal, NULL};
     TRY(visit_bare_program(call, defines, unites, &e->unites));
     snprintf(defines, sizeof defines, "#define SCAN_GROUP %zu\n#define LABEL_WIDE %d\n#define RANK_GROUP %d\n",
@@ -309,12 +309,17 @@ static bool equal_unite(const Equal *e)
     size_t across = divided_up((size_t)pitch, (size_t)1 << lanes);
     size_t rows = (size_t)call->planes * (size_t)call->h;
     size_t groups = across * divided_up(rows, (size_t)ITEMS >> lanes);
-    size_t first = call->in[0].before * (size_t)call->in[0].pitch;
-    const DevArg args[] = {dev_int(call->w),         dev_int(call->h),
-                           dev_int(call->d),         dev_int(call->planes),
-                           dev_int(pitch),           dev_int(call->in[0].pitch),
-                           dev_int(lanes),           dev_ulong(first),
-                           dev_mem(call->in[0].mem), e->parents};
+    size_t first = call->label_equal.image.before * (size_t)call->label_equal.image.pitch;
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->d),
+                           dev_int(call->planes),
+                           dev_int(pitch),
+                           dev_int(call->label_equal.image.pitch),
+                           dev_int(lanes),
+                           dev_ulong(first),
+                           dev_mem(call->label_equal.image.mem),
+                           e->parents};
     TRY(equal_launch(e, e->unites, "equal_start", groups, ITEMS, args, 10));
     TRY(equal_launch(e, e->unites, "equal_join", groups, ITEMS, args, 10));
     const DevArg flatten[] = {dev_ulong(e->numbers), e->parents};
@@ -342,7 +347,7 @@ static bool equal_run(PrimCall *call)
 {
     PrimCall own = label_parts_call(call);
     TRY(prim_label_equal_run(&own, equal_node_bits(call)));
-    return !call->part.cut || label_parts_run(call, &call->in[0]);
+    return !call->part.cut || label_parts_run(call, &call->label_equal.image);
 }
 
 const Primitive prim_label_equal = {.name = "label_equal",

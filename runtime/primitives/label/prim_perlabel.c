@@ -33,8 +33,6 @@ enum {
 };
 
 enum { READS, BARE, PROGRAMS };
-enum { FOLD_SUM, FOLD_MIN, FOLD_MAX, FOLD_COUNT };
-
 extern const char kernel_text_exact_sums[], kernel_text_perlabel[];
 
 /* Labels are u32, so there are no more entries than that. */
@@ -56,7 +54,7 @@ static uint64_t range_of(const PrimCall *call)
 
 static size_t scratch_bytes(const PrimCall *call)
 {
-    bool sum = (int)call->arg[0] == FOLD_SUM;
+    bool sum = (int)call->perlabel.fold == LABEL_SUM;
     return sum ? (size_t)range_of(call) * PIECES * sizeof(uint32_t) : 0;
 }
 
@@ -94,7 +92,7 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
                            dev_uint(first),
                            dev_uint(range),
                            dev_mem(table),
-                           dev_mem((int)call->arg[0] == FOLD_SUM ? call->scratch : table)};
+                           dev_mem((int)call->perlabel.fold == LABEL_SUM ? call->scratch : table)};
     return visit_launch(call, &(VisitLaunch){.program = march ? p->reads : p->bare,
                                              .kernel = kernel,
                                              .reads = march,
@@ -109,7 +107,7 @@ static bool run_fold(const PerLabel *p)
     PrimCall *call = p->call;
     PrimPart part = prim_part(call);
     uint64_t capacity = capacity_of(call);
-    bool huge = (int)call->arg[0] == FOLD_COUNT && host_is_huge(call);
+    bool huge = (int)call->perlabel.fold == LABEL_COUNT && host_is_huge(call);
     TRY(!(part.first || huge) || launch(p, "perlabel_start", false, 0, capacity));
     TRY(launch(p, "perlabel_run", true, 0, capacity));
     TRY(!huge || host_add_counts(call, call->out[0].mem, (size_t)capacity));
@@ -144,22 +142,22 @@ static bool run_sums(const PerLabel *p)
 static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     char defines[60];
-    snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", (int)call->arg[0]);
+    snprintf(defines, sizeof defines, "#define PERLABEL_FOLD %d\n", (int)call->perlabel.fold);
     const char *const texts[] = {kernel_text_exact_sums, kernel_text_perlabel, NULL};
     return (which == READS ? visit_program : visit_bare_program)(call, defines, texts, program);
 }
 
 static bool run(PrimCall *call)
 {
-    int fold = (int)call->arg[0];
+    int fold = (int)call->perlabel.fold;
     PerLabel p = {.call = call, .counts = call->out[0].elem == ELEM_U32};
     TRY(program_of(call, READS, &p.reads) && program_of(call, BARE, &p.bare));
-    return fold == FOLD_SUM ? run_sums(&p) : run_fold(&p);
+    return fold == LABEL_SUM ? run_sums(&p) : run_fold(&p);
 }
 
 static int passes(const PrimCall *call)
 {
-    return (int)call->arg[0] == FOLD_SUM ? 2 : 1;
+    return (int)call->perlabel.fold == LABEL_SUM ? 2 : 1;
 }
 
 const Primitive prim_perlabel = {.name = "perlabel",

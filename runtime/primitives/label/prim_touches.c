@@ -93,7 +93,7 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     char defines[200];
     snprintf(defines, sizeof defines,
              "#pragma OPENCL FP_CONTRACT OFF\n#define TOUCHES_PIXEL %s\n#define TOUCHES_SIDES %d\n",
-             elem_cl_name(call->in[0].elem), sides_of(call));
+             elem_cl_name(call->touches.labels.elem), sides_of(call));
     const char *const texts[] = {kernel_text_touches, NULL};
     return prim_program(call, defines, texts, program);
 }
@@ -102,7 +102,7 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 static bool launch(const PrimCall *call, DevProgram *program, const char *kernel, size_t items, const DevArg *more,
                    int n_more)
 {
-    const PrimImage *labels = &call->in[0];
+    const PrimImage *labels = &call->touches.labels;
     const PrimPart part = prim_part(call);
     int above = part.y > 0, below = part.y + call->h < part.h;
     int before = part.z > 0, behind = part.z + call->d < part.d;

@@ -202,11 +202,11 @@ bool measure_rows_paint(Measuring *m, const MeasureRows *r, const MeasureShare *
     const PrimImage *mask = &m->call->out[0];
     size_t objects = share->to - share->from;
     const PrimPart *part = &m->call->part;
-    const DevArg args[] = {dev_uint(m->n),         dev_uint(share->from),    dev_uint(m->at.rows),
-                           dev_int(m->frame.dims), dev_int(part->y),         dev_int(part->z),
-                           dev_mem(m->lows),       dev_mem(m->place),        dev_mem(m->heights),
-                           dev_mem(r->ends),       dev_int(m->call->arg[3]), dev_int(mask->h),
-                           dev_int(mask->pitch),   dev_mem(mask->mem)};
+    int first = (int)(mask->before / (size_t)mask->h); /* plane */
+    const DevArg args[] = {dev_uint(m->n),       dev_uint(share->from), dev_uint(m->at.rows), dev_int(m->frame.dims),
+                           dev_int(part->y),     dev_int(part->z),      dev_mem(m->lows),     dev_mem(m->place),
+                           dev_mem(m->heights),  dev_mem(r->ends),      dev_int(first),       dev_int(mask->h),
+                           dev_int(mask->pitch), dev_mem(mask->mem)};
     return measuring_launch(m, &(MeasuringLaunch){.program = r->hull,
                                                   .kernel = "measure_paint",
                                                   .groups = {objects, objects < FEW_OBJECTS ? PAINTERS : 1, 1},

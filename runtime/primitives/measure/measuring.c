@@ -274,7 +274,7 @@ bool measuring_open(PrimCall *call, Measuring *m)
     TRY(measure_parse(call->text != NULL ? call->text : "", prim_part(call).d > 1 ? 3 : 2, &m->list, call->err));
     m->frame.dims = m->list.dims;
     for (int axis = 0; axis < 3; axis++) {
-        m->frame.spacing[axis] = call->arg[axis] > 0 ? call->arg[axis] : 1;
+        m->frame.spacing[axis] = call->measure.spacing[axis] > 0 ? call->measure.spacing[axis] : 1;
     }
     m->looks = must_look(m);
     measure_lanes(&m->list, m->looks ? NULL : SHORT, call, &m->lanes);

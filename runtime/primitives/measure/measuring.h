@@ -27,7 +27,7 @@ typedef struct MeasureAbout {
 } MeasureAbout;
 
 /* What is wanted: a table; of its last column a vector by label; the hulls of objects, painted into
- * a mask of zeros from plane arg[3] on. */
+ * a mask of zeros, behind the rows before it. */
 typedef enum MeasureResult { MEASURE_TABLE, MEASURE_VECTOR, MEASURE_MASK } MeasureResult;
 
 typedef struct Measuring {

@@ -22,15 +22,15 @@
 static const char *const READERS[ELEM_COUNT] =
     {[ELEM_U8] = READER("uchar"), [ELEM_U16] = READER("ushort"), [ELEM_U32] = READER("uint")};
 
-/* The same call about one channel, as a measurement; arg[3] is its first plane. */
+/* The same call about the channel that begins with a plane, as a measurement. */
 static PrimCall measurement(const PrimCall *call, int plane)
 {
     PrimCall one = *call;
     one.planes = call->d;
     one.text = prim_part(call).d > 1 ? "3d,label,area_convex" : "2d,label,area_convex";
-    one.arg[0] = one.arg[1] = one.arg[2] = 1;
-    one.arg[3] = plane;
-    one.reader = READERS[call->in[0].elem];
+    one.measure.spacing[0] = one.measure.spacing[1] = one.measure.spacing[2] = 1;
+    one.out[0].before = (size_t)plane * (size_t)one.out[0].h;
+    one.reader = READERS[call->hull.labels.elem];
     return one;
 }
 
@@ -42,7 +42,7 @@ static size_t scratch_bytes(const PrimCall *call)
 
 static bool paint(PrimCall *one, int plane)
 {
-    const PrimImage *labels = &one->in[0];
+    const PrimImage *labels = &one->hull.labels;
     const DevArg args[] = {dev_mem(labels->mem), dev_int(labels->h), dev_int(labels->pitch),
                            dev_ulong(labels->before + (size_t)plane * (size_t)labels->h)};
     one->reader_args = args;
@@ -100,7 +100,7 @@ static int passes(const PrimCall *call)
 static bool run(PrimCall *call)
 {
     PrimImage *mask = &call->out[0];
-    assert(READERS[call->in[0].elem] != NULL && elem_size(mask->elem) == 1);
+    assert(READERS[call->hull.labels.elem] != NULL && elem_size(mask->elem) == 1);
     TRY(dev_fill(call->dev, mask->mem, 0, (size_t)mask->length, 0, call->err));
     if (call->part.cut) {
         return run_part(call);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The calls of near_pairs have spacing, n and limit where those of near have them. */
 enum {
     GROUP = 64,
     MOST_GROUPS = 1 << 14,
@@ -26,9 +27,6 @@ enum {
     BLOCK = 4096, /* labels whose lists are handed over at a time */
     SLICE = 4096  /* parts of scratch begin at multiples of it */
 };
-
-/* ARG: of nodes.def; that of a table has the column to sort by where a vector has its fold. */
-enum { ARG_FOLD = 3, ARG_N, ARG_LIMIT };
 
 extern const char kernel_text_near[], kernel_text_exact_sums[], kernel_text_scan[];
 
@@ -132,7 +130,7 @@ static void lay_out_cells(Near *near)
     const PrimCall *call = near->call;
     const int pixels[3] = {call->w, call->h, call->d};
     double extent[3], labels = near->labels > 0 ? near->labels : 1, n[3] = {1, 1, 1};
-    double limit = fabs(call->arg[ARG_LIMIT]), wanted = near->wanted;
+    double limit = fabs(call->near.limit), wanted = near->wanted;
     for (int axis = 0; axis < 3; axis++) {
         extent[axis] = pixels[axis] > 1 ? pixels[axis] * call->arg[axis] : 0;
     }
@@ -163,9 +161,15 @@ static bool launch(const Near *near, const char *kernel, size_t items, const Dev
     enum { OWN = 10, MORE = 9 };
     const PrimCall *call = near->call;
     assert(n_more <= MORE);
-    DevArg args[OWN + MORE] = {dev_uint(near->labels),   dev_double(call->arg[0]), dev_double(call->arg[1]),
-                               dev_double(call->arg[2]), dev_double(near->edge),   dev_int(near->cells[0]),
-                               dev_int(near->cells[1]),  dev_int(near->cells[2]),  dev_mem(near->at[STARTS]),
+    DevArg args[OWN + MORE] = {dev_uint(near->labels),
+                               dev_double(call->near.spacing[0]),
+                               dev_double(call->near.spacing[1]),
+                               dev_double(call->near.spacing[2]),
+                               dev_double(near->edge),
+                               dev_int(near->cells[0]),
+                               dev_int(near->cells[1]),
+                               dev_int(near->cells[2]),
+                               dev_mem(near->at[STARTS]),
                                dev_mem(near->at[ORDER])};
     for (int i = 0; i < n_more; i++) {
         args[OWN + i] = more[i];
@@ -203,7 +207,7 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
     char defines[120];
-    int fold = call->text ? NEAR_COUNT : (int)call->arg[ARG_FOLD];
+    int fold = call->text ? NEAR_COUNT : (int)call->near.fold;
     snprintf(defines, sizeof defines, "#pragma OPENCL FP_CONTRACT OFF\n#define NEAR_FOLD %d\n#define SCAN_GROUP %d\n",
              fold, SCAN_ITEMS);
     const char *const texts[] = {call->reader, kernel_text_exact_sums, kernel_text_scan, kernel_text_near, NULL};
@@ -212,8 +216,8 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
 
 static bool open_near(PrimCall *call, int regions, Near *near)
 {
-    double count = 0, n = fabs(call->arg[ARG_N]), most = (double)capacity_of(call) - 1;
-    *near = (Near){.call = call, .far = call->arg[ARG_N] < 0};
+    double count = 0, n = fabs(call->near.n), most = (double)capacity_of(call) - 1;
+    *near = (Near){.call = call, .far = call->near.n < 0};
     TRY(dev_read(call->dev, call->values, (size_t)call->of_value * sizeof count, &count, sizeof count, call->err));
     near->labels = (uint32_t)(count < most ? count : most);
     near->wanted = n < near->labels ? (uint32_t)n : near->labels;
@@ -222,9 +226,8 @@ static bool open_near(PrimCall *call, int regions, Near *near)
 }
 
 /* What is looked for, behind what all kernels have. */
-#define QUERY(near)                                 \
-    dev_uint((near)->wanted), dev_int((near)->far), \
-        dev_double((near)->call->arg[ARG_LIMIT] * (near)->call->arg[ARG_LIMIT])
+#define QUERY(near) \
+    dev_uint((near)->wanted), dev_int((near)->far), dev_double((near)->call->near.limit *(near)->call->near.limit)
 
 static bool fold(const Near *near)
 {
@@ -314,7 +317,7 @@ static void put_rows(PrimTable *table, const Rows *rows, size_t label, uint32_t 
 static bool list_block(const Near *near, const Rows *rows, uint32_t first, uint32_t many, uint32_t done)
 {
     PrimCall *call = near->call;
-    double limit = call->arg[ARG_LIMIT];
+    double limit = call->near.limit;
     size_t listed = (size_t)many * LISTED;
     const DevArg more[] = {dev_uint(first),
                            dev_uint(many),

@@ -23,13 +23,13 @@ extern const char kernel_text_range[];
 extern const char kernel_text_histogram[];
 extern const char kernel_text_threshold[];
 
-/* In the order of ir/nodes.def. */
-static const char *const METHODS[] = {"otsu", "yen", "triangle", "isodata", "minimum", "li"};
-enum { N_METHODS = sizeof METHODS / sizeof METHODS[0] };
+static const char *const METHOD_NAMES[THRESHOLD_METHODS] =
+    {[METHOD_OTSU] = "otsu",       [METHOD_YEN] = "yen",         [METHOD_TRIANGLE] = "triangle",
+     [METHOD_ISODATA] = "isodata", [METHOD_MINIMUM] = "minimum", [METHOD_LI] = "li"};
 
 static bool histogram_program(const PrimCall *call, int which, DevProgram **program)
 {
-    int bins = (int)call->arg[0];
+    int bins = (int)call->histogram.bins;
     (void)which;
     if (bins < 1) {
         return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d", call->name, bins);
@@ -42,14 +42,14 @@ static bool histogram_program(const PrimCall *call, int which, DevProgram **prog
              "#define HISTOGRAM_INTEGER %d\n"
              "#define HISTOGRAM_LOCAL_WORDS %d\n"
              "#define HISTOGRAM_IN_OTSU 0\n",
-             bins, call->arg[1] != 0, words);
+             bins, call->histogram.integer != 0, words);
     const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, NULL};
     return visit_program(call, defines, texts, program);
 }
 
 static bool run_histogram(PrimCall *call)
 {
-    int bins = (int)call->arg[0];
+    int bins = (int)call->histogram.bins;
     DevProgram *program = NULL;
     TRY(visit_check_count(call));
     TRY(histogram_program(call, 0, &program));
@@ -79,6 +79,7 @@ const Primitive prim_histogram = {.name = "histogram",
                                   .programs = 1,
                                   .program = histogram_program};
 
+/* in[0] is the vector of counts, the node's `of`. */
 static size_t threshold_scratch(const PrimCall *call)
 {
     return 4 * (size_t)call->in[0].length * sizeof(double);
@@ -87,8 +88,8 @@ static size_t threshold_scratch(const PrimCall *call)
 static bool threshold_program(const PrimCall *call, int which, DevProgram **program)
 {
     (void)which;
-    int method = (int)call->arg[0];
-    if (method < 0 || method >= N_METHODS) {
+    int method = (int)call->threshold.method;
+    if (method < 0 || method >= THRESHOLD_METHODS) {
         return err_set(call->err, CODE_USAGE, "%s: there is no threshold method %d", call->name, method);
     }
     char defines[128];
@@ -97,17 +98,16 @@ static bool threshold_program(const PrimCall *call, int which, DevProgram **prog
              "#define THRESHOLD_METHOD %d\n"
              "#define THRESHOLD_GROUP %zu\n"
              "#define THRESHOLD_IN_OTSU 0\n",
-             METHODS[method], method, visit_group(call));
+             METHOD_NAMES[method], method, visit_group(call));
     const char *texts[] = {kernel_text_range, kernel_text_threshold, NULL};
     return visit_program(call, defines, texts, program);
 }
 
-/* in[0] is the vector of counts, the node's `of`. */
 static bool run_threshold(PrimCall *call)
 {
     DevProgram *program = NULL;
     TRY(threshold_program(call, 0, &program));
-    const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length), dev_int(call->arg[1] != 0),
+    const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length), dev_int(call->threshold.integer != 0),
                            dev_mem(call->scratch),   dev_mem(call->values),       dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "threshold_find",

@@ -14,9 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARG_BINS, ARG_INTEGER };
-enum { WANTED_EXTREMES = 4, METHOD_OTSU = 0 };
-enum { AT_LOW = 3, AT_HIGH = 4, AT_THRESHOLD = REDUCE_QUANTITIES }; /* among the values */
+enum { AT_LOW = REDUCE_MIN, AT_HIGH = REDUCE_MAX, AT_THRESHOLD = OTSU_THRESHOLD }; /* among the values */
 enum { SAMPLED = 8 /* one tile of so many at most */, SAMPLES = 512 };
 enum { BINS = 256, FINE_BINS = 8192, KEPT = 128, MOST_GROUPS = 1024 };
 enum { GROUPS_A_UNIT = 3 }; /* that are there at a time: each adds all its fine bins to those of the image */
@@ -52,7 +50,7 @@ enum { COUNTS, ROOM, WORK, SLICES };
 static PrimCall reduce_of(const PrimCall *call)
 {
     PrimCall reduce = *call;
-    reduce.arg[0] = WANTED_EXTREMES;
+    reduce.reduce.wanted = WANTED_EXTREMES;
     reduce.fed = 0;
     return reduce;
 }
@@ -61,7 +59,7 @@ static PrimCall reduce_of(const PrimCall *call)
 static bool may_be_fine(const PrimCall *call)
 {
     double pixels = (double)call->w * call->h * call->planes;
-    return !call->part.cut && call->arg[ARG_INTEGER] == 0 && (int)call->arg[ARG_BINS] == BINS &&
+    return !call->part.cut && call->otsu.integer == 0 && (int)call->otsu.bins == BINS &&
            (pixels >= FEWEST_PIXELS || call->shape == SHAPE_GPU);
 }
 
@@ -72,7 +70,7 @@ static bool is_fine(const PrimCall *call)
 
 static size_t slice_bytes(const PrimCall *call, int slice)
 {
-    size_t bins = (size_t)call->arg[ARG_BINS], bytes = 0;
+    size_t bins = (size_t)call->otsu.bins, bytes = 0;
     if (slice == WORK) {
         PrimCall reduce = reduce_of(call);
         size_t fine = may_be_fine(call) ? FINE_WORDS * sizeof(uint32_t) : 0;
@@ -120,7 +118,7 @@ static bool bare_program(const PrimCall *call, DevProgram **program)
 
 static bool reads_program(const PrimCall *call, DevProgram **program)
 {
-    int bins = (int)call->arg[ARG_BINS];
+    int bins = (int)call->otsu.bins;
     if (bins < 1) {
         return err_set(call->err, CODE_USAGE, "%s: a histogram needs at least one bin, not %d", call->name, bins);
     }
@@ -130,7 +128,7 @@ static bool reads_program(const PrimCall *call, DevProgram **program)
     snprintf(defines, sizeof defines,
              "#define HISTOGRAM_BINS %d\n#define HISTOGRAM_INTEGER %d\n"
              "#define HISTOGRAM_LOCAL_WORDS %d\n#define HISTOGRAM_IN_OTSU 1\n%s",
-             bins, call->arg[ARG_INTEGER] != 0, words, define_words(call, of_scratch));
+             bins, call->otsu.integer != 0, words, define_words(call, of_scratch));
     const char *texts[] = {kernel_text_visit, kernel_text_range, kernel_text_histogram, kernel_text_otsu, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -172,7 +170,7 @@ static bool run_fine(const PrimCall *call, const Programs *programs, DevMem *con
 
 static bool clear_counts(const PrimCall *call, DevMem *const *slice)
 {
-    size_t bytes = (size_t)call->arg[ARG_BINS] * sizeof(uint32_t);
+    size_t bytes = (size_t)call->otsu.bins * sizeof(uint32_t);
     return dev_fill(call->dev, slice[COUNTS], 0, bytes, 0, call->err);
 }
 
@@ -188,14 +186,14 @@ static bool run_count(PrimCall *call, DevProgram *program, DevMem *const *slice)
                                           .group = visit_group(call),
                                           .args = args,
                                           .n_args = 7}));
-    return !host_is_huge(call) || host_add_counts(call, slice[COUNTS], (size_t)call->arg[ARG_BINS]);
+    return !host_is_huge(call) || host_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins);
 }
 
 static bool run_find(const PrimCall *call, DevProgram *program, DevMem *const *slice)
 {
-    const DevArg args[] = {dev_mem(slice[WORK]),         dev_mem(slice[COUNTS]),
-                           dev_int(call->arg[ARG_BINS]), dev_int(call->arg[ARG_INTEGER] != 0),
-                           dev_mem(slice[ROOM]),         dev_mem(call->values),
+    const DevArg args[] = {dev_mem(slice[WORK]),     dev_mem(slice[COUNTS]),
+                           dev_int(call->otsu.bins), dev_int(call->otsu.integer != 0),
+                           dev_mem(slice[ROOM]),     dev_mem(call->values),
                            dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "otsu_find",

@@ -42,7 +42,7 @@ static size_t scratch_bytes(const PrimCall *call)
 
 static double percent_of(const PrimCall *call)
 {
-    double percent = call->arg[0];
+    double percent = call->rank.percent;
     return percent > 100 ? 100 : percent > 0 ? percent : 0;
 }
 

@@ -15,7 +15,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = REDUCE_BLOCK_ROWS, QUANTITIES = REDUCE_QUANTITIES };
+enum { BLOCK_COLUMNS = 256, BLOCK_ROWS = REDUCE_BLOCK_ROWS, QUANTITIES = REDUCE_VALUES };
 enum { BLOCKS, FINISH };
 
 static size_t count_blocks(const PrimCall *call, int h, int planes)
@@ -110,7 +110,8 @@ static bool program_of(const PrimCall *call, int which, DevProgram **program)
     if (is_fed(call)) {
         return true;
     }
-    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_IN_SUMMARY 0\n", (int)call->arg[0]);
+    snprintf(defines, sizeof defines, "#define REDUCE_WANTED %d\n#define REDUCE_IN_SUMMARY 0\n",
+             (int)call->reduce.wanted);
     const char *texts[] = {kernel_text_visit, kernel_text_reduce, NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -120,7 +121,7 @@ static bool run(PrimCall *call)
     DevProgram *program = NULL;
     TRY(program_of(call, BLOCKS, &program));
     TRY(is_fed(call) || run_blocks(call, program));
-    return !prim_part(call).last || reduce_finish(call, (int)call->arg[0]);
+    return !prim_part(call).last || reduce_finish(call, (int)call->reduce.wanted);
 }
 
 static int passes(const PrimCall *call)

@@ -5,7 +5,7 @@
 #include "../prim.h"
 
 /* As in kernels/reduce.cl. */
-enum { REDUCE_BLOCK_ROWS = 64, REDUCE_QUANTITIES = 5, REDUCE_WANTS_SUM = 1 };
+enum { REDUCE_BLOCK_ROWS = 64 };
 enum { REDUCE_PROGRAMS = 2 };
 
 extern const char kernel_text_reduce[];

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ARG_WANTED, ARG_PERCENT };
 enum { READS, FINISH, BRACKET, PROGRAMS };
 enum { ALIGNMENT = 4096 }; /* of slices, for any device */
 
@@ -22,8 +21,8 @@ extern const char kernel_text_summary[];
 static PrimCall rank_of(const PrimCall *call)
 {
     PrimCall rank = *call;
-    rank.arg[0] = call->arg[ARG_PERCENT];
-    rank.value = call->value + REDUCE_QUANTITIES;
+    rank.rank.percent = call->summary.percent;
+    rank.value = call->value + SUMMARY_RANK;
     return rank;
 }
 
@@ -42,7 +41,7 @@ static size_t scratch_bytes(const PrimCall *call)
 /* How many pixels there are is asked for in any case. */
 static int wanted_of(const PrimCall *call)
 {
-    return (int)call->arg[ARG_WANTED] | REDUCE_WANTS_SUM;
+    return (int)call->summary.wanted | WANTED_SUM;
 }
 
 static bool program_of(const PrimCall *call, int which, DevProgram **program)

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARG_SHAPE, ARG_X, ARG_Y, ARG_Z, ARG_PERCENT, ARG_BORDER, ARG_OUTSIDE, ARG_MODE };
-
 enum { BORDER_WRAP = 3, BORDER_CONSTANT = 4 }; /* as IrBorder */
 
 extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_text_window_sort[],
@@ -24,14 +22,14 @@ extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_t
 
 static Window window_of(const PrimCall *call)
 {
-    return (Window){.shape = (WindowShape)call->arg[ARG_SHAPE],
-                    .radius = {call->arg[ARG_X], call->arg[ARG_Y], call->arg[ARG_Z]},
+    return (Window){.shape = (WindowShape)call->window_rank.shape,
+                    .radius = {call->window_rank.radius[0], call->window_rank.radius[1], call->window_rank.radius[2]},
                     .cells = call->text};
 }
 
 static bool mode_of(const PrimCall *call)
 {
-    return call->arg[ARG_MODE] != 0;
+    return call->window_rank.mode != 0;
 }
 
 static size_t scratch_bytes(const PrimCall *call)
@@ -67,9 +65,10 @@ static double pixel_outside(Elem elem, double value)
  * values outside that no pixel of the image has; of doubles of a file, which are read as f32, as these. */
 static Elem key_type(const PrimCall *call)
 {
-    const Elem result = call->out[0].elem, own = call->in[0].elem == ELEM_F64 ? result : call->in[0].elem;
-    const double outside = call->arg[ARG_OUTSIDE];
-    bool constant = call->arg[ARG_BORDER] == BORDER_CONSTANT;
+    const Elem result = call->out[0].elem,
+               own = call->window_rank.image.elem == ELEM_F64 ? result : call->window_rank.image.elem;
+    const double outside = call->window_rank.outside;
+    bool constant = call->window_rank.border == BORDER_CONSTANT;
     return constant && pixel_outside(own, outside) != pixel_outside(result, outside) ? result : own;
 }
 
@@ -160,7 +159,7 @@ static bool write_edges(const PrimCall *call, const WindowTiles *t, int *pixels)
 /* Where the image would begin in the memory of a part, in pixels. */
 static int64_t first_pixel(const PrimCall *call, const PrimPart *part)
 {
-    const PrimImage *in = &call->in[0];
+    const PrimImage *in = &call->window_rank.image;
     int64_t row = (int64_t)part->z * in->h + part->y;
     return ((int64_t)in->before - row) * in->pitch;
 }
@@ -173,9 +172,9 @@ static bool build(const PrimCall *call, const char *more, const char *const text
     snprintf(defines, sizeof defines,
              "#define WINDOW_PIXEL %s\n#define WINDOW_RESULT %s\n#define WINDOW_REAL %d\n"
              "#define WINDOW_WHOLE %s\n#define WINDOW_LEAST %uu\n#define WINDOW_BORDER %d\n%s",
-             elem_cl_name(call->in[0].elem), elem_cl_name(call->out[0].elem),
+             elem_cl_name(call->window_rank.image.elem), elem_cl_name(call->out[0].elem),
              elem_is_integer(keys) ? 0 : (int)elem_size(keys), keys == ELEM_U32 ? "uint" : "int",
-             (unsigned)least_of(keys), (int)call->arg[ARG_BORDER], more);
+             (unsigned)least_of(keys), (int)call->window_rank.border, more);
     const char *texts[] = {kernel_text_lanes, kernel_text_window_keys, text[0], text[1], text[2], NULL};
     return visit_program(call, defines, texts, program);
 }
@@ -183,7 +182,7 @@ static bool build(const PrimCall *call, const char *more, const char *const text
 static bool run_read(PrimCall *call)
 {
     const PrimPart part = prim_part(call);
-    const PrimImage *in = &call->in[0], *out = &call->out[0];
+    const PrimImage *in = &call->window_rank.image, *out = &call->out[0];
     size_t rows = (size_t)call->planes * (size_t)call->h;
     int n_runs, pixels;
     DevProgram *program = NULL;
@@ -205,8 +204,8 @@ static bool run_read(PrimCall *call)
                            dev_mem(in->mem),
                            dev_mem(call->scratch),
                            dev_int(n_runs),
-                           dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-                           dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
+                           dev_uint(window_rank(pixels, call->window_rank.percent)),
+                           dev_ulong(key_outside(key_type(call), call->window_rank.outside)),
                            dev_mem(out->mem)};
     return lanes_launch(call, &(LanesLaunch){.program = program,
                                              .kernel = "window_rank",
@@ -219,7 +218,7 @@ static bool run_read(PrimCall *call)
 static bool run_slide(PrimCall *call, const WindowTiles *t)
 {
     const PrimPart part = prim_part(call);
-    const PrimImage *in = &call->in[0], *out = &call->out[0];
+    const PrimImage *in = &call->window_rank.image, *out = &call->out[0];
     size_t across = window_tiles_along(call, t, 0), down = window_tiles_along(call, t, 1);
     size_t deep = window_tiles_along(call, t, 2);
     size_t tiles = across * down * deep * (size_t)(call->planes / call->d);
@@ -245,8 +244,8 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
                            dev_int(in->h),
                            dev_long(first_pixel(call, &part)),
                            dev_mem(in->mem),
-                           dev_uint(window_rank(pixels, call->arg[ARG_PERCENT])),
-                           dev_ulong(key_outside(key_type(call), call->arg[ARG_OUTSIDE])),
+                           dev_uint(window_rank(pixels, call->window_rank.percent)),
+                           dev_ulong(key_outside(key_type(call), call->window_rank.outside)),
                            dev_int(t->reach[0]),
                            dev_int(t->reach[1]),
                            dev_int(t->reach[2]),
@@ -285,13 +284,13 @@ static bool run(PrimCall *call)
 static int halo(const PrimCall *call)
 {
     bool planes = call->part.d > 1 && !call->part.across;
-    double radius = floor(call->arg[planes ? ARG_Z : ARG_Y]);
+    double radius = floor(call->window_rank.radius[planes ? 2 : 1]);
     return (int)fmax(radius, 0);
 }
 
 static int passes(const PrimCall *call)
 {
-    return halo(call) > 0 && call->arg[ARG_BORDER] == BORDER_WRAP ? 0 : 1;
+    return halo(call) > 0 && call->window_rank.border == BORDER_WRAP ? 0 : 1;
 }
 
 const Primitive prim_window_rank = {.name = "window_rank",

@@ -82,7 +82,7 @@ size_t window_tiles_place(const WindowTiles *t)
 /* That pixels and the one outside can have. */
 static double values_of(const PrimCall *call)
 {
-    return pow(2, 8 * (double)elem_size(call->in[0].elem)) + 1;
+    return pow(2, 8 * (double)elem_size(call->window_rank.image.elem)) + 1;
 }
 
 static size_t units(const PrimCall *call)
@@ -183,7 +183,7 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
     /* Of counts and bounds, and a look at these. */
     double steps = t->mode ? 2 * flips + bounds(usual_values(call, t)) : flips;
     double places = (double)t->places + (double)counts(t) / counts_a_place;
-    double passes = ceil(8.0 * (double)elem_size(call->in[0].elem) / t->digit);
+    double passes = ceil(8.0 * (double)elem_size(call->window_rank.image.elem) / t->digit);
     double sorting = places * (kind->place + kind->pass * passes);
     return ((kind->flip * steps + kind->find) / (t->walkers * groups) + sorting / (plane * fmin(t->size[2], call->d))) *
            idle((double)count_tiles(call, t), (double)units(call) * groups, kind->late);
@@ -193,7 +193,7 @@ static double cost(const PrimCall *call, const WindowTiles *t, int pixels)
 static double reads(const PrimCall *call, const WindowTiles *t, int pixels)
 {
     double n = (double)call->w * call->h * call->planes;
-    double bits = 8 * (double)elem_size(call->in[0].elem);
+    double bits = 8 * (double)elem_size(call->window_rank.image.elem);
     return pixels * (t->mode ? fmin(pixels, values_of(call)) : 1 + bits / 2) *
            idle(n, (double)units(call) * kind_of(call)->lanes, 0);
 }
