@@ -52,6 +52,13 @@ Val el_squared_border(Elab *el, Call *call)
     return border;
 }
 
+Val el_repeats(Elab *el, Call *call)
+{
+    IrBorder border = call->arg[0].border;
+    bool own = border == IR_REFLECT || border == IR_MIRROR || border == IR_WRAP;
+    return el_host(ir_const_typed(el->g, own, ELEM_BOOL));
+}
+
 Val el_as_number(Elab *el, Call *call)
 {
     Val v = call->arg[0];

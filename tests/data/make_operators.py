@@ -8,6 +8,7 @@ import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
 from skimage import color, exposure, feature, filters, measure, morphology, restoration, segmentation, transform
+from skimage.exposure import _adapthist
 
 import cases as files
 
@@ -141,7 +142,7 @@ case('match_template_flat', files.Image('even', 'u8', 5, 6), 'output a = match_t
 def clahe(v, *how):
     """Each plane by itself, with greys from the smallest to the largest value of all."""
     grey = np.round((v - v.min()) / (v.max() - v.min()) * 16383).astype(np.uint16)
-    mixed = np.array([exposure._adapthist._clahe(p, *how) for p in grey]).astype(float)
+    mixed = np.array([_adapthist._clahe(p, *how) for p in grey]).astype(float)
     return (mixed - mixed.min()) / (mixed.max() - mixed.min())
 
 
@@ -399,6 +400,18 @@ case('affine', flat, 'output a = affine(image, [[1, 0.25, 0.5], [0.125, 1, -1]],
      ndi.affine_transform(F, [[1, 0.125], [0.25, 1]], (-1, 0.5), order=1, mode='nearest'), 1e-4)
 case('affine_3d', deep, 'output a = affine(image, [[1, 0.25, 0, 0.5], [0, 1, 0.5, -1], [0.125, 0, 1, 0]])',
      ndi.affine_transform(D, [[1, 0, 0.125], [0.5, 1, 0], [0, 0.25, 1]], (0, -1, 0.5), order=1, mode='grid-constant'), 1e-4)
+case('affine_extents', flat, 'output a = affine(image, [[1, 0.25, 0.5], [0.125, 1, -1]], border = mirror, width = 20, height = 10)',
+     ndi.affine_transform(F, [[1, 0.125], [0.25, 1]], (-1, 0.5), order=1, mode='mirror', output_shape=(10, 20)), 1e-4)
+case('zoom', flat, 'output a = zoom(image, [1.3, 1.6])', ndi.zoom(F, [1.3, 1.6]), 1e-4)
+case('remap', flat, 'output a = remap(image, x_of(image) + image / 64)',
+     ndi.map_coordinates(F, np.indices(F.shape) + [np.zeros(F.shape), F / 64], order=1, mode='grid-constant'), 1e-4)
+case('rotate_space', deep, 'output a = rotate(image, 30, fill = 2, axis = y, reshape = true)',
+     ndi.rotate(D, 30, (0, 2), order=1, mode='constant', cval=2), 1e-4)
+case('polar', flat, 'output a = polar(image, height = 24)', transform.warp_polar(F, output_shape=(24, 11), preserve_range=True), 1e-4)
+case('deskew', deep, 'output a = deskew(image, 30, 2)', ndi.affine_transform(
+    D, [[-3 ** 0.5 / 2, 0.5, 0], [2, 0, 0], [0, 0, 1]], order=1, mode='grid-constant', output_shape=(4, 15, 9)), 1e-4)
+case('deskew_sheared', deep, 'output a = deskew(image, 60, 2, sheared)', ndi.affine_transform(
+    D, [[1, 0, 0], [-1, 1, 0], [0, 0, 1]], order=1, mode='grid-constant', output_shape=(5, 11, 9)), 1e-4)
 
 # Colour.
 palette = np.array([[255, 0, 0], [0, 0, 255], [255, 255, 0], [255, 0, 255], [0, 128, 0], [75, 0, 130],

@@ -902,6 +902,42 @@ for i in IMAGES:
         case('rotate', i, 'output a = rotate(image, 30)',
              transform.rotate(wide, 30, order=1, preserve_range=True)[12:-12, 12:-12], 1e-3)
 
+# Splines: in f32, of weights that are cut where scipy goes on to the ends.
+DEGREES = {'quadratic': 2, 'cubic': 3, 'quartic': 4, 'quintic': 5}
+for i in (Image('plain', 'u16', 9, 11), Image('plain', 'f32', 1, 7), Image('plain', 'u8', 4, 5, 6)):
+    v, near = i.float, 2e-6 * np.abs(i.float).max()
+    move = [0.75, -1.25, 0.625][-v.ndim:]
+    text = ', '.join(f'{a} = {s}' for a, s in zip('zyx'[-v.ndim:], move))
+    for how, order in DEGREES.items():
+        for border, mode in (('nearest', 'nearest'), ('reflect', 'reflect'), ('mirror', 'mirror'), ('wrap', 'grid-wrap'),
+                             ('constant(7)', 'grid-constant')):
+            if v.ndim == 2 or border == 'nearest' and order < 5:
+                case('translate', i, f'output a = translate(image, {text}, interpolation = {how}, border = {border})',
+                     ndi.shift(v, move, order=order, mode=mode, cval=7), near)
+        if v.shape[0] > 1:
+            case('translate', i, f'output a = translate(image, {text}, interpolation = {how}, fill = 7)',
+                 ndi.shift(v, move, order=order, mode='constant', cval=7), near)
+    for grid, border in (('false', 'mirror'), ('true', 'reflect')):
+        case('zoom', i, f'output a = zoom(image, 1.6, quadratic, {grid}, {border})',
+             ndi.zoom(v, 1.6, order=2, grid_mode=grid == 'true', mode=border), near)
+    if v.ndim == 2:
+        case('resize', i, 'output a = resize(image, 13, 8, interpolation = cubic, border = mirror)', transform.resize(
+            v, (8, 13), order=3, mode='reflect', anti_aliasing=False, preserve_range=True, clip=False), near)
+        case('rotate', i, 'output a = rotate(image, 30, cubic, fill = 0, reshape = true)', ndi.rotate(v, 30, order=3), near)
+        case('remap', i, 'output a = remap(image, x_of(image) * 0.75, y_of(image) - x_of(image) * 0.125, interpolation = cubic, '
+             'border = reflect)', ndi.map_coordinates(
+                 v, np.tensordot([[1, -0.125], [0, 0.75]], np.indices(v.shape), 1), order=3, mode='reflect'), near)
+        case('polar', i, 'output a = polar(image, 3, 2, 5, 6, 12, log, border = constant(1))', transform.warp_polar(
+            v, center=(2, 3), radius=5, output_shape=(12, 6), scaling='log', preserve_range=True, cval=1), 1e-4)
+        case('polar', i, 'output a = polar(image, interpolation = cubic, height = 20, border = mirror)', transform.warp_polar(
+            v, order=3, output_shape=(20, int(np.ceil(np.hypot(*v.shape) / 2))), clip=False, preserve_range=True, mode='reflect'), near)
+    else:
+        for angle, axis, axes in ((30, 'z', (1, 2)), (50, 'y', (0, 2)), (-20, 'x', (0, 1))):
+            case('rotate', i, f'output a = rotate(image, {angle}, fill = 0, axis = {axis}, reshape = true)',
+                 ndi.rotate(v, angle, axes, order=1), 1e-4)
+        case('rotate', i, 'output a = rotate(image, 50, quadratic, fill = 2, axis = y)',
+             ndi.rotate(v, 50, (0, 2), order=2, reshape=False, mode='constant', cval=2), near)
+
 # Far from the corner, too, places have the digits that the weights need.
 long = Image('plain', 'u16', 1, 4001)
 v = long.float
