@@ -3,19 +3,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <nettle/sha2.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+_Static_assert(sizeof(struct sha256_ctx) <= sizeof(Digest), "the state fits");
+
+static struct sha256_ctx *state_of(Digest *digest)
+{
+    return (struct sha256_ctx *)(void *)digest->state;
+}
+
 void digest_begin(Digest *digest)
 {
-    sha256_init(&digest->state);
+    sha256_init(state_of(digest));
 }
 
 void digest_add(Digest *digest, const void *bytes, size_t n)
 {
-    sha256_update(&digest->state, n, bytes);
+    sha256_update(state_of(digest), n, bytes);
 }
 
 void digest_add_text(Digest *digest, const char *text)
@@ -44,7 +52,7 @@ bool digest_add_file(Digest *digest, const char *path)
 void digest_end(Digest *digest, char hex[DIGEST_TEXT])
 {
     uint8_t bytes[SHA256_DIGEST_SIZE];
-    sha256_digest(&digest->state, sizeof bytes, bytes);
+    sha256_digest(state_of(digest), sizeof bytes, bytes);
     for (size_t i = 0; i < sizeof bytes; i++) {
         snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
     }
