@@ -185,7 +185,7 @@ done
 shows '.B \-o, \-\-output'
 ! command -v groff >/dev/null || check test -z "$(groff -man -Tascii -ww said.out 2>&1 >/dev/null)"
 expect 0 '' cmake --install "$(dirname "$PIPEC")" --prefix "$WORK/installed"
-for file in share/man/man1/pipec.1 share/doc/pipec/README.md share/doc/pipec/docs/operators.md \
+for file in share/man/man1/pipec.1.gz share/doc/pipec/README.md share/doc/pipec/docs/operators.md \
     share/doc/pipec/samples/blobs.pipe include/pipec.h; do
     check test -s "installed/$file"
 done
