@@ -175,8 +175,7 @@ static IrGraph *graph_of(Arena *arena, const char *file)
         fprintf(stderr, "%s\n", err.text);
         return NULL;
     }
-    Source *source = arena_new(arena, Source);
-    *source = (Source){arena_strdup(arena, path), arena_strndup(arena, text, size)};
+    Source *source = source_new(arena, arena_strdup(arena, path), arena_strndup(arena, text, size));
     free(text);
     Diags diags;
     diags_init(&diags, arena);

@@ -21,7 +21,6 @@ enum { DEEP = 40 }; /* levels of brackets in one line */
 typedef struct Lines {
     const Source *source;
     bool *quoted; /* by line, from 1 */
-    int n;
 } Lines;
 
 typedef struct Printer {
@@ -305,13 +304,6 @@ static void print_lines(Printer *p, const Line *line, int n)
 
 /* ---- places in the source ------------------------------------------------------------------- */
 
-static int line_of(const Source *source, int at)
-{
-    int line, column;
-    span_line_column((Span){source, at, at}, &line, &column);
-    return line;
-}
-
 static Lines *lines_of(Printer *p, const Source *source)
 {
     for (int i = 0; i < p->sources.n; i++) {
@@ -319,8 +311,7 @@ static Lines *lines_of(Printer *p, const Source *source)
             return &p->sources.at[i];
         }
     }
-    int n = line_of(source, (int)strlen(source->text));
-    Lines lines = {source, arena_array(p->g->arena, bool, n + 1), n};
+    Lines lines = {source, arena_array(p->g->arena, bool, source->lines.n + 1)};
     vec_push(p->g->arena, &p->sources, lines);
     return &p->sources.at[p->sources.n - 1];
 }
@@ -331,8 +322,8 @@ static void quote(Printer *p, Span span)
         return;
     }
     Lines *lines = lines_of(p, span.source);
-    int last = line_of(span.source, span.end);
-    for (int i = line_of(span.source, span.begin); i <= last; i++) {
+    int last = source_line_of(span.source, span.end);
+    for (int i = source_line_of(span.source, span.begin); i <= last; i++) {
         lines->quoted[i] = true;
     }
 }
@@ -359,7 +350,7 @@ static void print_sources(Printer *p)
         str_addf(p->out, "source %d ", i);
         quoted(lines->source->path, p->out);
         str_add(p->out, "\n");
-        for (int k = 1; k <= lines->n; k++) {
+        for (int k = 1; k <= lines->source->lines.n; k++) {
             int length;
             const char *text = source_line(lines->source, k, &length);
             if (lines->quoted[k]) {

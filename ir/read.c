@@ -32,8 +32,7 @@ static void read_source(Reader *r)
         str_add(&text, read_string(r));
         read_end_line(r);
     }
-    Source *source = arena_new(r->arena, Source);
-    *source = (Source){path, text.at};
+    Source *source = source_new(r->arena, path, text.at);
     vec_push(r->arena, &r->sources, source);
 }
 

@@ -165,7 +165,7 @@ void compile_begin(Compilation *c, const CompileOptions *options, jmp_buf *out_o
 
 void compile_text(Compilation *c, const char *path, const char *text, size_t size)
 {
-    c->source = (Source){arena_strdup(&c->arena, path), arena_strndup(&c->arena, text, size)};
+    c->source = *source_new(&c->arena, arena_strdup(&c->arena, path), arena_strndup(&c->arena, text, size));
     c->size = size;
 }
 

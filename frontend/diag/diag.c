@@ -211,12 +211,6 @@ static char *clean(Arena *arena, const char *text)
 
 /* ---- lines ---- */
 
-typedef struct Lines { /* where the lines of a file begin */
-    const Source *source;
-    int *begin;
-    int n, size;
-} Lines;
-
 typedef struct Display { /* one line as it is shown */
     const Source *source;
     int line;
@@ -236,51 +230,14 @@ typedef struct Render {
     Arena *arena;
     Str *out;
     bool colour;
-    Vec(Lines) files;
     Display display;
     Place place;
     int gutter;
 } Render;
 
-static const Lines *lines_of(Render *r, const Source *source)
+static int line_size(const Source *source, int line)
 {
-    for (int i = 0; i < r->files.n; i++) {
-        if (r->files.at[i].source == source) {
-            return &r->files.at[i];
-        }
-    }
-    Vec(int) begin = {0};
-    vec_push(r->arena, &begin, 0);
-    int size = (int)strlen(source->text);
-    for (int i = 0; i < size;) {
-        int end = source_line_end(source->text + i);
-        i += end > 0 ? end : 1;
-        if (end > 0) {
-            vec_push(r->arena, &begin, i);
-        }
-    }
-    vec_push(r->arena, &r->files, (Lines){source, begin.at, begin.n, size});
-    return &r->files.at[r->files.n - 1];
-}
-
-/* 0-based line of a byte offset. */
-static int line_at(const Lines *lines, int offset)
-{
-    int low = 0, high = lines->n - 1;
-    while (low < high) {
-        int middle = (low + high + 1) / 2;
-        if (lines->begin[middle] <= offset) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
-}
-
-static int line_size(const Lines *lines, int line)
-{
-    const char *text = lines->source->text + lines->begin[line];
+    const char *text = source->text + source->lines.at[line];
     return (int)strcspn(text, "\r\n");
 }
 
@@ -291,16 +248,16 @@ static void add_column(Display *d, const char *text, int n)
 }
 
 /* Lays a line out: tabs become spaces, what cannot be shown becomes U+FFFD. */
-static const Display *display_line(Render *r, const Lines *lines, int line)
+static const Display *display_line(Render *r, const Source *source, int line)
 {
     Display *d = &r->display;
-    if (d->source == lines->source && d->line == line) {
+    if (d->source == source && d->line == line) {
         return d;
     }
-    const char *text = lines->source->text + lines->begin[line];
-    d->source = lines->source;
+    const char *text = source->text + source->lines.at[line];
+    d->source = source;
     d->line = line;
-    d->bytes = line_size(lines, line);
+    d->bytes = line_size(source, line);
     d->width = 0;
     d->column = arena_array(r->arena, int, d->bytes + 1);
     d->offset = arena_array(r->arena, int, TAB * d->bytes + 1);
@@ -315,7 +272,7 @@ static const Display *display_line(Render *r, const Lines *lines, int line)
             do {
                 add_column(d, " ", 1);
             } while (d->width % TAB != 0);
-        } else if (i > 0 || lines->begin[line] > 0 || strncmp(text, "\xEF\xBB\xBF", 3) != 0) {
+        } else if (i > 0 || source->lines.at[line] > 0 || strncmp(text, "\xEF\xBB\xBF", 3) != 0) {
             add_column(d, text + i, size); /* all but the byte order mark */
         }
         i += size;
@@ -377,9 +334,9 @@ static Window window_of(const Display *d, int column)
     return w;
 }
 
-static int column_of(const Lines *lines, const Display *d, int offset)
+static int column_of(const Source *source, const Display *d, int offset)
 {
-    int byte = offset - lines->begin[d->line];
+    int byte = offset - source->lines.at[d->line];
     return d->column[byte < 0 ? 0 : byte > d->bytes ? d->bytes : byte];
 }
 
@@ -395,10 +352,11 @@ static void add_source_line(Render *r, const Display *d, Window w)
 }
 
 /* The row of carets under a line, with what is to say about them. */
-static void add_carets(Render *r, const Lines *lines, const Display *d, Window w, const Mark *mark, const char *colour)
+static void add_carets(Render *r, const Source *source, const Display *d, Window w, const Mark *mark,
+                       const char *colour)
 {
-    int from = column_of(lines, d, mark->span.begin);
-    int to = column_of(lines, d, mark->span.end);
+    int from = column_of(source, d, mark->span.begin);
+    int to = column_of(source, d, mark->span.end);
     from = from < w.from ? w.from : from > w.to ? w.to : from;
     to = to > w.to ? w.to : to;
     to = to <= from ? from + 1 : to;
@@ -426,35 +384,35 @@ static int compare_marks(const void *a, const void *b)
 }
 
 /* The marked lines of one file, in their order; more than one line left out shows as "...". */
-static void add_excerpt(Render *r, const Lines *lines, Mark *marks, int n, const char *colour)
+static void add_excerpt(Render *r, const Source *source, Mark *marks, int n, const char *colour)
 {
     for (int i = 0; i < n; i++) {
-        marks[i].line = line_at(lines, marks[i].span.begin);
+        marks[i].line = source_line_of(source, marks[i].span.begin) - 1;
     }
     qsort(marks, (size_t)n, sizeof *marks, compare_marks);
     Window w = {0};
     for (int i = 0; i < n; i++) {
-        const Display *d = display_line(r, lines, marks[i].line);
+        const Display *d = display_line(r, source, marks[i].line);
         if (i == 0 || marks[i].line != marks[i - 1].line) {
             if (i > 0 && marks[i].line > marks[i - 1].line + 2) {
                 str_add(r->out, "...\n");
             }
-            w = window_of(d, column_of(lines, d, marks[i].span.begin));
+            w = window_of(d, column_of(source, d, marks[i].span.begin));
             add_source_line(r, d, w);
         }
-        add_carets(r, lines, d, w, &marks[i], colour);
+        add_carets(r, source, d, w, &marks[i], colour);
     }
 }
 
 /* 1-based column in code points; goes on from the last one asked for where that is possible. */
-static int code_point_column(Render *r, const Lines *lines, int line, int offset)
+static int code_point_column(Render *r, const Source *source, int line, int offset)
 {
     Place *p = &r->place;
-    if (p->source != lines->source || p->line != line || p->offset > offset) {
-        *p = (Place){lines->source, line, lines->begin[line], 1};
+    if (p->source != source || p->line != line || p->offset > offset) {
+        *p = (Place){source, line, source->lines.at[line], 1};
     }
     while (p->offset < offset) {
-        int size = utf8_size(lines->source->text + p->offset, lines->size - p->offset);
+        int size = utf8_size(source->text + p->offset, source->size - p->offset);
         size = size == 0 ? 1 : size;
         if (p->offset + size > offset) {
             break;
@@ -467,14 +425,14 @@ static int code_point_column(Render *r, const Lines *lines, int line, int offset
 
 static void add_place(Render *r, const char *arrow, Span span)
 {
-    const Lines *lines = lines_of(r, span.source);
-    int line = line_at(lines, span.begin);
+    const Source *source = span.source;
+    int line = source_line_of(source, span.begin) - 1;
     paint(r, BLUE);
     str_addf(r->out, "%*s%s ", r->gutter, "", arrow);
     paint(r, PLAIN);
     const char *path = span.source->path;
     str_addf(r->out, "%s:%d:%d\n", path == NULL ? "input" : clean(r->arena, path), line + 1,
-             code_point_column(r, lines, line, span.begin));
+             code_point_column(r, source, line, span.begin));
     add_gutter(r, -1);
     str_add(r->out, "\n");
 }
@@ -489,18 +447,14 @@ static int digits(int n)
     return count;
 }
 
-static int gutter_of(Render *r, const Diag *diag)
+static int gutter_of(const Diag *diag)
 {
-    int widest = 2;
-    int last = line_at(lines_of(r, diag->span.source), diag->span.begin);
-    widest = digits(last + 1) > widest ? digits(last + 1) : widest;
+    int last = source_line_of(diag->span.source, diag->span.begin);
     for (const Note *note = diag->notes; note != NULL; note = note->next) {
-        if (note->span.source != NULL) {
-            int line = line_at(lines_of(r, note->span.source), note->span.begin);
-            widest = digits(line + 1) > widest ? digits(line + 1) : widest;
-        }
+        int line = note->span.source != NULL ? source_line_of(note->span.source, note->span.begin) : 0;
+        last = line > last ? line : last;
     }
-    return widest;
+    return digits(last) > 2 ? digits(last) : 2;
 }
 
 /* The main place and the notes in its file, then a part for each note in another file. */
@@ -515,12 +469,12 @@ static void add_excerpts(Render *r, const Diag *diag, const char *colour)
         }
     }
     add_place(r, "-->", diag->span);
-    add_excerpt(r, lines_of(r, diag->span.source), marks, n, colour);
+    add_excerpt(r, diag->span.source, marks, n, colour);
     for (const Note *note = diag->notes; note != NULL; note = note->next) {
         if (note->span.source != NULL && note->span.source != diag->span.source) {
             Mark mark = {note->span, note->text, false, 0};
             add_place(r, ":::", note->span);
-            add_excerpt(r, lines_of(r, note->span.source), &mark, 1, colour);
+            add_excerpt(r, note->span.source, &mark, 1, colour);
         }
     }
 }
@@ -556,7 +510,7 @@ static void render_one(Render *r, const Diag *diag)
     str_add(r->out, "\n");
     r->gutter = 2;
     if (diag->span.source != NULL) {
-        r->gutter = gutter_of(r, diag);
+        r->gutter = gutter_of(diag);
         add_excerpts(r, diag, colour);
     }
     for (const Note *note = diag->notes; note != NULL; note = note->next) {
@@ -625,10 +579,10 @@ static void add_json_span(Render *r, Span span)
                         "\"endColumn\": null");
         return;
     }
-    const Lines *lines = lines_of(r, span.source);
-    int line = line_at(lines, span.begin), end = line_at(lines, span.end);
-    int column = code_point_column(r, lines, line, span.begin);
-    int end_column = code_point_column(r, lines, end, span.end);
+    const Source *source = span.source;
+    int line = source_line_of(source, span.begin) - 1, end = source_line_of(source, span.end) - 1;
+    int column = code_point_column(r, source, line, span.begin);
+    int end_column = code_point_column(r, source, end, span.end);
     add_json_string(r, "file", span.source->path);
     str_addf(r->out, ", \"line\": %d, \"column\": %d, \"endLine\": %d, \"endColumn\": %d", line + 1, column, end + 1,
              end_column);

@@ -73,8 +73,7 @@ static const Source *read_source(Includes *in, const AstStmt *include, const cha
         refuse(in, include->text_span, include->text, err.text);
         return NULL;
     }
-    Source *source = arena_new(in->arena, Source);
-    *source = (Source){path, arena_strndup(in->arena, text, size)};
+    Source *source = source_new(in->arena, path, arena_strndup(in->arena, text, size));
     free(text);
     vec_push(in->g->arena, &in->g->included, source);
     return fe_check_text(source, size, in->diags) ? source : NULL;

@@ -11,8 +11,8 @@
 
 struct FeFunction {
     const char *name;
-    Source source;     /* the function's text alone */
-    const AstStmt *fn; /* NULL: not asked for yet */
+    const char *path, *text; /* of the function alone */
+    const AstStmt *fn;       /* NULL: not asked for yet */
 };
 
 struct FeDefault {
@@ -42,7 +42,8 @@ static void add_functions(FeLibrary *library, const PreludeFile *file)
         }
         if (begins_function(at)) {
             struct FeFunction f = {.name = arena_strndup(library->arena, at + 3, strcspn(at + 3, "(")),
-                                   .source = {file->path, arena_strndup(library->arena, at, (size_t)(end - at))}};
+                                   .path = file->path,
+                                   .text = arena_strndup(library->arena, at, (size_t)(end - at))};
             vec_push(library->arena, &library->functions, f);
         }
         at = end;
@@ -82,7 +83,7 @@ const AstStmt *fe_library_function(FeLibrary *library, const char *name)
     struct FeFunction *f = bsearch(&key, library->functions.at, (size_t)library->functions.n,
                                    sizeof *library->functions.at, compare_functions);
     if (f != NULL && f->fn == NULL) {
-        f->fn = parsed(library, &f->source)->statements;
+        f->fn = parsed(library, source_new(library->arena, f->path, f->text))->statements;
     }
     return f != NULL ? f->fn : NULL;
 }
@@ -94,8 +95,7 @@ const AstExpr *fe_library_default(FeLibrary *library, const char *text)
             return library->defaults.at[i].e;
         }
     }
-    Source *source = arena_new(library->arena, Source);
-    *source = (Source){"operators", arena_printf(library->arena, "value = %s\n", text)};
+    Source *source = source_new(library->arena, "operators", arena_printf(library->arena, "value = %s\n", text));
     const struct FeDefault made = {text, parsed(library, source)->statements->a};
     vec_push(library->arena, &library->defaults, made);
     return made.e;

@@ -39,10 +39,10 @@ static bool is_text(const char *text, size_t size)
 {
     Arena arena;
     Diags diags;
-    const Source source = {"fuzz.pipe", text};
     arena_init(&arena);
+    const Source *source = source_new(&arena, "fuzz.pipe", text);
     diags_init(&diags, &arena);
-    bool ok = fe_check_text(&source, size, &diags);
+    bool ok = fe_check_text(source, size, &diags);
     arena_free(&arena);
     return ok;
 }

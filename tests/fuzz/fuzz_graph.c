@@ -15,9 +15,9 @@ static int check(void *context)
     IrGraph *g;
     Err err = {0};
     char *text = fuzz_text(data, size);
-    const Source source = {"fuzz.ir", text};
     arena_init(&arena);
-    if (ir_parse(&arena, &source, &g, &err)) {
+    const Source *source = source_new(&arena, "fuzz.ir", text);
+    if (ir_parse(&arena, source, &g, &err)) {
         Str out;
         str_init(&out, &arena);
         ir_print(g, &out);

@@ -31,12 +31,12 @@ static int check(void *context)
     Diags diags;
     Str out;
     char *text = fuzz_text(data, size);
-    const Source source = {"fuzz.pipe", text};
     arena_init(&arena);
+    const Source *source = source_new(&arena, "fuzz.pipe", text);
     diags_init(&diags, &arena);
     str_init(&out, &arena);
-    if (fe_check_text(&source, size, &diags)) {
-        const AstFile *file = fe_parse(&arena, &source, &diags);
+    if (fe_check_text(source, size, &diags)) {
+        const AstFile *file = fe_parse(&arena, source, &diags);
         ast_print(file, &out);
         ast_format(file, &out);
         IrGraph *g = fe_elaborate_with(&arena, library(), file, &diags);

@@ -306,8 +306,7 @@ static bool same_formatted(Checking *c)
     for (int i = 0; i < 2; i++) {
         Diags diags;
         diags_init(&diags, &c->arena);
-        Source *source = arena_new(&c->arena, Source);
-        *source = (Source){"subject.pipe", text};
+        Source *source = source_new(&c->arena, "subject.pipe", text);
         str_init(&out[i], &c->arena);
         ast_format(fe_parse(&c->arena, source, &diags), &out[i]);
         text = out[i].at;
@@ -329,8 +328,7 @@ static bool same_read_back(Checking *c)
     str_init(&text, &c->arena);
     str_init(&again, &c->arena);
     ir_print(g, &text);
-    Source *source = arena_new(&c->arena, Source);
-    *source = (Source){"subject.ir", text.at};
+    Source *source = source_new(&c->arena, "subject.ir", text.at);
     if (!ir_parse(&c->arena, source, &back, &err)) {
         return found(c, CHECK_DIFFERS, "its text cannot be read back: %s", err.text);
     }

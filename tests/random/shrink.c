@@ -163,8 +163,8 @@ static bool shrink_text(Shrinking *s)
     s->text = arena_strdup(&arena, s->subject->text);
     Diags diags;
     diags_init(&diags, &arena);
-    const Source source = {"subject.pipe", s->text};
-    const AstFile *file = fe_parse(&arena, &source, &diags);
+    const Source *source = source_new(&arena, "subject.pipe", s->text);
+    const AstFile *file = fe_parse(&arena, source, &diags);
     edit_statements(s, file->statements);
     edit_expressions(s, file->statements);
     bool helped = false;

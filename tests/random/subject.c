@@ -122,8 +122,7 @@ void subject_write(const Subject *subject, Str *out)
 IrGraph *subject_compile(Arena *arena, const char *text)
 {
     Diags *diags = arena_new(arena, Diags);
-    Source *source = arena_new(arena, Source);
-    *source = (Source){"subject.pipe", text};
+    Source *source = source_new(arena, "subject.pipe", text);
     diags_init(diags, arena);
     const AstFile *file = fe_parse(arena, source, diags);
     IrGraph *g = fe_elaborate_with(arena, pipeline_library(), file, diags);

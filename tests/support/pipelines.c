@@ -22,18 +22,11 @@ FeLibrary *pipeline_library(void)
     return library;
 }
 
-static const Source *source_of(Arena *to, const char *path, const char *text)
-{
-    Source *source = arena_new(to, Source);
-    *source = (Source){path, arena_strdup(to, text)};
-    return source;
-}
-
 IrGraph *pipeline_graph(Arena *to, const char *path, const char *text, const char **complaints)
 {
     Diags diags;
     diags_init(&diags, to);
-    const AstFile *file = fe_parse(to, source_of(to, path, text), &diags);
+    const AstFile *file = fe_parse(to, source_new(to, path, arena_strdup(to, text)), &diags);
     IrGraph *g = fe_elaborate_with(to, pipeline_library(), file, &diags);
     Str s;
     str_init(&s, to);
@@ -64,7 +57,7 @@ IrGraph *pipeline_parse(Arena *to, const char *path, const char *text, const cha
 {
     IrGraph *g;
     Err err = {0};
-    bool ok = ir_parse(to, source_of(to, path, text), &g, &err);
+    bool ok = ir_parse(to, source_new(to, path, arena_strdup(to, text)), &g, &err);
     *complaints = arena_strdup(to, err.text);
     return ok ? g : NULL;
 }

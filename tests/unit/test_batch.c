@@ -75,7 +75,7 @@ static const Program *compiled(Pipeline *p)
     if (p->program == NULL) {
         Diags diags;
         arena_init(&p->arena);
-        p->source = (Source){p->name, p->text};
+        p->source = *source_new(&p->arena, p->name, p->text);
         diags_init(&diags, &p->arena);
         AstFile *file = fe_parse(&p->arena, &p->source, &diags);
         IrGraph *graph = file != NULL ? fe_elaborate(&p->arena, file, &diags) : NULL;

@@ -56,7 +56,7 @@ static Span at(const char *words, int nth)
 
 static void use(const char *text)
 {
-    source = (Source){"cells.pipe", text};
+    source = *source_new(&arena, "cells.pipe", text);
 }
 
 static const char *rendered(int limit)
@@ -185,10 +185,10 @@ static void long_lines_are_cropped_around_the_caret(void **state)
 static void other_files_get_a_part_of_their_own(void **state)
 {
     (void)state;
-    Source prelude = {"prelude/tophat.pipe", "fn tophat(v) = v - open(v)\n"};
+    Source *prelude = source_new(&arena, "prelude/tophat.pipe", "fn tophat(v) = v - open(v)\n");
     use("x = tophat(1)\n");
     Diag *d = diag_add(&diags, DIAG_TOO_DEEP, at("tophat", 0));
-    diag_note(&diags, d, (Span){&prelude, 3, 9}, "declared here");
+    diag_note(&diags, d, (Span){prelude, 3, 9}, "declared here");
     diag_note(&diags, d, (Span){0}, "without a place");
     diag_help(&diags, d, "first\nsecond");
     assert_string_equal(rendered(0), "error[P0126]: this is nested too deeply\n"
@@ -407,10 +407,10 @@ static const char *example(const char *page, const char *heading)
 
 static bool gives(const char *text, const char *code)
 {
-    Source file = {"page.pipe", text};
+    Source *file = source_new(&arena, "page.pipe", text);
     Diags found;
     diags_init(&found, &arena);
-    fe_parse(&arena, &file, &found);
+    fe_parse(&arena, file, &found);
     for (const Diag *d = found.first; d != NULL; d = diag_next(d)) {
         if (code == NULL || strcmp(diag_code(d), code) == 0) {
             return true;

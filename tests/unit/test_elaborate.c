@@ -40,8 +40,7 @@ static Diags diags;
 
 static IrGraph *elaborate_as(const char *path, const char *text)
 {
-    Source *source = arena_new(&arena, Source);
-    *source = (Source){path, text};
+    Source *source = source_new(&arena, path, text);
     diags_init(&diags, &arena);
     const AstFile *file = fe_parse(&arena, source, &diags);
     return fe_elaborate_with(&arena, pipeline_library(), file, &diags);

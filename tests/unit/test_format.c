@@ -16,8 +16,7 @@
 /* The file that `text` is; its source is called alike everywhere, so that trees compare. */
 static AstFile *parse(Arena *arena, const char *text, int *errors)
 {
-    Source *source = arena_new(arena, Source);
-    *source = (Source){"test.pipe", arena_strdup(arena, text)};
+    Source *source = source_new(arena, "test.pipe", arena_strdup(arena, text));
     Diags diags;
     diags_init(&diags, arena);
     AstFile *file = fe_parse(arena, source, &diags);

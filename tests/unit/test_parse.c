@@ -28,7 +28,7 @@ static void parse(Parsed *p, const char *text)
 {
     arena_init(&p->arena);
     diags_init(&p->diags, &p->arena);
-    p->source = (Source){"test.pipe", arena_strdup(&p->arena, text)};
+    p->source = *source_new(&p->arena, "test.pipe", arena_strdup(&p->arena, text));
     p->file = fe_parse(&p->arena, &p->source, &p->diags);
 }
 

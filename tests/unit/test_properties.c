@@ -61,12 +61,11 @@ static bool read_law(const char **p, Law *law)
 
 static IrGraph *elaborate(const Law *law, bool space)
 {
-    Source *source = arena_new(&arena, Source);
     const char *text = arena_printf(&arena,
                                     "input image[%sy, x]\nmask = image > median(image)\n"
                                     "labels = label(mask)\n%s",
                                     space ? "z, " : "", law->lines);
-    *source = (Source){"law.pipe", text};
+    Source *source = source_new(&arena, "law.pipe", text);
     Diags diags;
     diags_init(&diags, &arena);
     IrGraph *g = fe_elaborate(&arena, fe_parse(&arena, source, &diags), &diags);
