@@ -217,16 +217,15 @@ static Known of_read(Walk *w, const IrExprNode *n)
 
 static Known of_fold(Walk *w, const IrExprNode *n)
 {
-    const Known body = of_expr(w, n->a);
     switch (n->fold) {
     case IR_FOLD_MIN:
     case IR_FOLD_MAX:
     case IR_FOLD_RANK:
     case IR_FOLD_MODE:
-        return body;
+        return of_expr(w, n->a);
     case IR_FOLD_SUM:
     case IR_FOLD_PROD:
-        return computed(body.p.whole);
+        return computed(of_expr(w, n->a).p.whole);
     default:
         return computed(truth(w, false));
     }
