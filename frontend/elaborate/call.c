@@ -584,12 +584,20 @@ static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
     return fine;
 }
 
+/* Calls are large, and used again when they have ended. */
+static Call *begin_call(Elab *el, const Op *op, const AstExpr *e)
+{
+    if (el->open_calls == el->calls.n) {
+        vec_push(el->arena, &el->calls, arena_new(el->arena, Call));
+    }
+    Call *call = el->calls.at[el->open_calls++];
+    *call = (Call){.op = op, .span = e->span, .word = e->word};
+    return call;
+}
+
 static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
 {
-    Call *call = arena_new(el->arena, Call);
-    call->op = op;
-    call->span = e->span;
-    call->word = e->word;
+    Call *call = begin_call(el, op, e);
     bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_axes(el, call) &&
                 el_check_channels(el, call);
     if (fine) {
@@ -599,6 +607,7 @@ static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
     el->hint = el_hint(el, op->name);
     Val v = fine ? el_builtin(op)(el, call) : el_err();
     el->hint = hint;
+    el->open_calls--;
     return v;
 }
 

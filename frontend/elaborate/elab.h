@@ -146,6 +146,8 @@ typedef struct Elab {
     Vec(int) lies;               /* by node: its grid among those; -1 */
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
+    Vec(Call *) calls; /* the first of them are open */
+    int open_calls;
     Vec(IrExpr) folds;                 /* each different one */
     Vec(const struct Linear *) linear; /* by expression: what it is as a position (place.c); NULL: not asked yet */
 } Elab;
