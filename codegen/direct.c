@@ -336,6 +336,8 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     }
     cx.indent = turns ? 1 : 4;
     cx.prologue_indent = 1;
+    CgByteTables *bytes = cg_byte_tables(k);
+    cx.bytes = turns || k->gathers ? NULL : bytes;
     pixel_text(&cx, step);
     const Windows windows = turns ? (Windows){.any = false} : windows_of(k, step);
     if (windows.any) {
@@ -370,8 +372,9 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     if (turns) {
         str_addf(out, "#define TURNS ROWS_A_WINDOW(%s)\n%s", k->window, function.at);
     }
+    str_add(out, bytes->macros.at);
     begin_kernel(k, out);
-    str_addf(out, "%s%s", planes.at, turns ? "" : prologue.at);
+    str_addf(out, "%s%s%s", planes.at, turns ? "" : prologue.at, bytes->fills.at);
     if (turns) {
         turn_loops(cg_of_kernel(k, "at"), args, out);
     } else {

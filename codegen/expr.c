@@ -289,16 +289,24 @@ const char *cg_name_value(CgContext *cx, Elem type, const char *text)
     return name;
 }
 
-/* A quotient by a constant that px_div_by can divide by (px_math.h says which), else NULL. */
+/* A quotient by a whole number, without a division (px_math.h); NULL: there is no such way. */
 static const char *div_text(CgContext *cx, const IrExprNode *n)
 {
     const IrExprNode *by = ir_expr(cx->k->g, n->b);
     Arena *arena = cx->k->arena;
-    if (by->op != IR_X_CONST || by->type != ELEM_F32 || !px_divides_by((float)by->num)) {
+    const float c = by->op == IR_X_CONST && by->type == ELEM_F32 ? (float)by->num : 0, part = px_even_part(c);
+    if (part == 0) {
         return NULL;
     }
-    return arena_printf(arena, "px_div_by(%s, %s, %s)", cg_expr(cx, n->a), ir_c_number(arena, by->num, false),
-                        ir_c_number(arena, (double)(1.0f / (float)by->num), false));
+    const float odd = c / part;
+    const char *x = cg_expr(cx, n->a);
+    x = part > 1 && strlen(x) > 24 ? cg_name_value(cx, ELEM_F32, x) : x;
+    const char *q = arena_printf(arena, "%s(%s, %s, %s)", px_divides_by(odd) ? "px_div_by" : "PX_DIV_BY_FAR", x,
+                                 ir_c_number(arena, (double)odd, false), ir_c_number(arena, (double)(1 / odd), false));
+    return part == 1 ? q
+                     : arena_printf(arena, "PX_DIV_BY_EVEN(%s, %s, %s, %s, %s)", x, ir_c_number(arena, by->num, false),
+                                    ir_c_number(arena, (double)px_below_reciprocal(c), false), q,
+                                    ir_c_number(arena, (double)(1 / part), false));
 }
 
 /* Could a compiler see a negation as the last thing that is done for an expression? */
@@ -544,7 +552,7 @@ const char *cg_expr(CgContext *cx, IrExpr e)
     if (text != NULL) {
         return text;
     }
-    text = make_text(cx, e);
+    text = cg_by_byte(cx, e, make_text);
     bool shared = is_shared(cx, e) && n.op != IR_X_COORD;
     bool named = n.op == IR_X_FOLD; /* by its accumulator, or its window's value */
     if (shared && (named || !is_atom(text) || strlen(text) >= 16)) {

@@ -149,7 +149,8 @@ struct CgContext {
     CgKernel *k;
     Str *out, *prologue;
     int indent, prologue_indent;
-    CgReadText read; /* how reads become text */
+    CgReadText read;            /* how reads become text */
+    struct CgByteTables *bytes; /* tables of what follows from bytes; NULL: none are made */
     CgReadText rise; /* and what blends take: each column less the one before it; NULL: of the texts of reads */
     void *user;      /* for `read` */
     const char *x, *y, *z, *plane; /* the current pixel */
@@ -189,6 +190,15 @@ const CgLoop *cg_loop_of(const CgContext *cx, int index);
 int cg_count_loops(const CgContext *cx, IrExpr e);
 /* The name that an expression was given in this scope; NULL: none. */
 const char *cg_recall(const CgMemo *memo, int n, IrExpr e);
+/* Tables of what follows from a byte, which stand in local memory: the macros in front of the kernel, and what fills the
+ * tables, at its beginning. */
+typedef struct CgByteTables {
+    Str macros, fills;
+    Vec(CgMemo) of; /* the expressions that have one, and its macro */
+} CgByteTables;
+CgByteTables *cg_byte_tables(CgKernel *k);
+/* The text of an expression: a look-up where it has a table, else what `text` gives. */
+const char *cg_by_byte(CgContext *cx, IrExpr e, const char *(*text)(CgContext *cx, IrExpr e));
 /* Computes what stays the same in every turn of a fold that is about to be written. */
 void cg_keep_same(CgContext *cx, IrExpr fold);
 /* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */

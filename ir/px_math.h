@@ -627,14 +627,53 @@ static inline float px_div_by(float x, float c, float y)
     return px_fabs(x) < INFINITY ? exact : q;
 }
 
-#ifndef PX_OPENCL
-/* Is px_div_by the division for this c?  For odd numbers whose reciprocal is half as far from a
- * float as it might be. */
-static inline bool px_divides_by(float c)
+/* The same where y is so far from 1 / c that x * y may be more than a unit away: the first remainder brings it nearer. */
+static inline float px_div_by_far(float x, float c, float y)
 {
-    float half_c = c / 2;
-    bool odd = c > 2.0f && c < 0x1p24f && px_floor(c) == c && px_floor(half_c) != half_c;
-    return odd && fabs((double)(1.0f / c) * (double)c - 1) <= 0x1p-25;
+    float q = x * y;
+    float near = px_fma(-px_fma(c, q, -x), y, q);
+    float exact = px_fma(-px_fma(c, near, -x), y, near);
+    return px_fabs(x) < INFINITY ? exact : q;
+}
+
+/*
+ * The same for even c = odd / part, where q is x / odd.  q * part is the quotient, unless it is denormal and q was
+ * rounded towards half-way between two of them.  Then the remainder moves it; y, which is 1 / c rounded down, leaves
+ * it alone where the quotient itself is half-way.
+ */
+static inline float px_div_by_even(float x, float c, float y, float q, float part)
+{
+    float near = q * part;
+    float exact = px_fma(-px_fma(c, near, -x), y, near);
+    return px_fabs(x) < INFINITY ? exact : near;
+}
+
+#ifndef PX_OPENCL
+/* What c is divided by to be odd, where these functions divide by c: whole numbers that are no power of two; else 0. */
+static inline float px_even_part(float c)
+{
+    float part = 1;
+    if (!(c > 2.0f && c < 0x1p24f && px_floor(c) == c)) {
+        return 0;
+    }
+    while (px_floor(c * 0.5f) == c * 0.5f) {
+        c *= 0.5f;
+        part *= 2;
+    }
+    return c > 1 ? part : 0;
+}
+
+/* Is px_div_by the division for this odd number?  If its reciprocal is half as far from a float as it might be. */
+static inline bool px_divides_by(float odd)
+{
+    return fabs((double)(1.0f / odd) * (double)odd - 1) <= 0x1p-25;
+}
+
+/* 1 / c, rounded down. */
+static inline float px_below_reciprocal(float c)
+{
+    float y = 1.0f / c;
+    return (double)y * (double)c > 1 ? px_from_bits(px_bits(y) - 1) : y;
 }
 #endif
 

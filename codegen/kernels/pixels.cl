@@ -44,6 +44,26 @@ static inline double px_rank_wide_value(long key)
 }
 #define PX_PASTED(a, b) a##b
 #define PX_PASTE(a, b) PX_PASTED(a, b)
+/* Quotients by numbers that px_div_by does not divide by.  CPUs divide as fast. */
+#if defined(PX) && PX == 4
+#define PX_DIV_BY_FAR(x, c, y) px_div_by_far(x, c, y)
+#define PX_DIV_BY_EVEN(x, c, y, q, part) px_div_by_even(x, c, y, q, part)
+#else
+#define PX_DIV_BY_FAR(x, c, y) ((x) / (c))
+#define PX_DIV_BY_EVEN(x, c, y, q, part) ((x) / (c))
+#endif
+/* Tables of what follows from a byte, or from the difference of two, a whole number that f32 holds (codegen/byte_tables.c):
+ * 1.5 * 2 ** 23 more has it in its lowest bits. */
+#define PX_IS_BYTE(T) PX_PASTE(PX_IS_BYTE_, T)
+#define PX_IS_BYTE_uchar 1
+#define PX_IS_BYTE_ushort 0
+#define PX_IS_BYTE_short 0
+#define PX_IS_BYTE_uint 0
+#define PX_IS_BYTE_int 0
+#define PX_IS_BYTE_float 0
+#define BYTE_LARGEST 255
+#define BYTE_PLACES (2 * BYTE_LARGEST + 1)
+#define BYTE_PLACE(key) (as_int((key) + 0x1.8p23f) - (0x4b400000 - BYTE_LARGEST))
 #define PX_KEY(T, v) PX_PASTE(PX_KEY_, T)(v)
 #define PX_KEY_uchar(v) (int)(v)
 #define PX_KEY_ushort(v) (int)(v)

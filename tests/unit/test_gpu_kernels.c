@@ -170,6 +170,24 @@ static void long_blends(void **state)
     check(VOLUME, (Extent){37, 3, 30}, ELEM_U8, BOTH_CHECKER, 0);
 }
 
+/* What follows from bytes, and from their differences: by tables where the file has bytes. */
+static void bytes_have_tables(void **state)
+{
+    (void)state;
+    static const char TEXT[] =
+        "input image[y, x]\n"
+        "fn near(i, j) = exp(-((image[dx = i, dy = j, border = constant(300)] - image) / 20) ** 2)\n"
+        "output a = sum(near(i, j) * image[dx = i] for j in -2 .. 2, i in -2 .. 2) / 7\n"
+        "far = sum(exp((image[dx = i, border = constant(0)] - image[dy = i]) / 30) for i in -1 .. 1)\n"
+        "output b = far + sum(i * log(1 + image[dx = i, border = mirror]) for i in 0 .. 2)\n"
+        "output c = bilateral(u8(image), sigma_spatial = 0.5)\n";
+    const Elem elems[] = {ELEM_U8, ELEM_U16, ELEM_F32};
+    for (int i = 0; i < 3; i++) {
+        check(TEXT, SIZES[4], elems[i], BOTH_NOISE, 0);
+    }
+    check(TEXT, SIZES[6], ELEM_U8, BOTH_NOISE, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +197,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_of_all_kinds_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(finished_sums_wait, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(long_blends, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(bytes_have_tables, arena_setup, arena_teardown),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);

@@ -453,7 +453,9 @@ static void rounding_saturates(void **state)
 
 static void check_quotient(float x, float c)
 {
-    float got = px_div_by(x, c, 1.0f / c), want = x / c;
+    const float part = px_even_part(c), odd = c / part, y = 1 / odd;
+    float got = px_divides_by(odd) ? px_div_by(x, odd, y) : px_div_by_far(x, odd, y), want = x / c;
+    got = part > 1 ? px_div_by_even(x, c, px_below_reciprocal(c), got, 1 / part) : got;
     if (px_bits(got) != px_bits(want) && !(isnan(got) && isnan(want))) {
         fail_msg("%a / %g is %a, not %a", (double)x, (double)c, (double)got, (double)want);
     }
@@ -463,22 +465,31 @@ static void check_quotient(float x, float c)
 static void constant_divisors_give_the_quotient(void **state)
 {
     (void)state;
-    static const float NONE[] = {0.0f, 1.0f, 2.0f, 6.0f, 7.0f, 4.5f, -9.0f, 0x1p24f, INFINITY, NAN};
+    static const float NONE[] = {0.0f, 1.0f, 2.0f, 64.0f, 4.5f, -9.0f, 0x1p24f, INFINITY, NAN};
     for (size_t i = 0; i < sizeof NONE / sizeof *NONE; i++) {
-        assert_false(px_divides_by(NONE[i]));
+        assert_true(px_even_part(NONE[i]) == 0);
     }
-    assert_true(px_divides_by(3.0f) && px_divides_by(5.0f) && px_divides_by(9.0f));
+    assert_true(px_divides_by(3.0f) && px_divides_by(5.0f) && px_divides_by(9.0f) && !px_divides_by(7.0f));
+    assert_true(px_even_part(20.0f) == 4 && px_even_part(9.0f) == 1);
     for (PxU32 bits = px_bits(1.0f); bits < px_bits(2.0f); bits++) {
         check_quotient(px_from_bits(bits), 9.0f);
         check_quotient(-px_from_bits(bits), 3.0f);
     }
-    for (int c = 3; c < 2000; c += 2) {
-        for (PxU32 at = 0; at < 2000 && px_divides_by((float)c); at++) {
+    for (PxU32 bits = px_bits(1.0f); bits < px_bits(2.0f); bits += 7) {
+        check_quotient(px_from_bits(bits), 255.0f);
+        check_quotient(px_from_bits(bits), 20.0f);
+    }
+    for (PxU32 bits = 0; bits < px_bits(40 * 0x1p-126f); bits += 101) { /* quotients are denormals, some half-way */
+        check_quotient(px_from_bits(bits), 20.0f);
+        check_quotient(-px_from_bits(bits), 14.0f);
+    }
+    for (int c = 3; c < 2000; c++) {
+        for (PxU32 at = 0; at < 300 && px_even_part((float)c) != 0; at++) {
             check_quotient(px_from_bits(at * 41943u % 0x08000000u), (float)c);
             check_quotient(-px_from_bits(at), (float)c);
             check_quotient(px_from_bits(0x3f800000u + at * 4194u), (float)c);
         }
-        for (int i = 0; i < SPECIALS && px_divides_by((float)c); i++) {
+        for (int i = 0; i < SPECIALS && px_even_part((float)c) != 0; i++) {
             check_quotient(SPECIAL[i], (float)c);
         }
     }
