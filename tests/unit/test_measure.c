@@ -595,6 +595,25 @@ static Scene scatter(int w, int h, int d, int cell, bool odd)
     return s;
 }
 
+/* Hulls of so many rows are the work of a whole group: a lens, a wedge, a ragged bar, and rows of which many are empty. */
+static void tall_objects_have_hulls(void **state)
+{
+    (void)state;
+    enum { W = 120, H = 700 };
+    Scene s = new_scene(W, H, 1);
+    s.count = 4;
+    for (int y = 0; y < H; y++) {
+        const int bulge = y * (H - y) / 9000, ragged = (int)below(6);
+        for (int x = 0; x < W; x++) {
+            const bool lens = x >= 16 - bulge / 4 && x<16 + bulge / 4, wedge = y> 20 && x > 35 && x < 40 + y / 30;
+            const bool bar = y >= 100 && y < 356 && x > 70 && x<80 + ragged, rare = x> 90 && below(900) == 0;
+            s.labels[y * W + x] = lens ? 1 : wedge ? 2 : bar ? 3 : rare ? 4 : 0;
+        }
+    }
+    check_device(&s, HULLS, UNIT);
+    free_scene(&s);
+}
+
 static const double SPACINGS[][3] = {{1, 1, 1}, {0.5, 0.5, 2}, {0.3, 0.7, 1.1}};
 
 static void device_measures_anything(void **state)
@@ -809,6 +828,7 @@ int main(void)
         cmocka_unit_test(hulls_have_all_faces),
         cmocka_unit_test(reference_equals_skimage),
         cmocka_unit_test(device_measures_shapes),
+        cmocka_unit_test(tall_objects_have_hulls),
         cmocka_unit_test(device_measures_anything),
         cmocka_unit_test(device_measures_large_objects),
         cmocka_unit_test(device_measures_many_objects),

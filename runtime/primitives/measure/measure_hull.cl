@@ -36,41 +36,86 @@ MEASURE_INLINE long border(const MeasureSide *side, int row)
     return side->sign * (long)side->x[row];
 }
 
+/* Corners of a border's hull so far: how many, and the rows and columns of the last two. */
+typedef struct MeasureChain {
+    int n, r0, r1;
+    long x0, x1;
+} MeasureChain;
+
+/* Andrew's monotone chain: one row more, behind the others; corners go to `corner`. */
+MEASURE_INLINE void chain_row(MeasureChain *c, const MeasureSide *side, global int *corner, int row,
+                              long x)
+{
+    while (c->n > 1 && (c->x1 - c->x0) * (row - c->r0) >= (x - c->x0) * (c->r1 - c->r0)) {
+        c->n--;
+        c->r1 = c->r0;
+        c->x1 = c->x0;
+        if (c->n > 1) {
+            c->r0 = corner[c->n - 2];
+            c->x0 = border(side, c->r0);
+        }
+    }
+    corner[c->n++] = row;
+    c->r0 = c->r1;
+    c->x0 = c->x1;
+    c->r1 = row;
+    c->x1 = x;
+}
+
 #define MEASURE_AHEAD 8
 
-/* Andrew's monotone chain: rows where the border of the hull has corners; their number.  The last
- * two corners stay in registers, and borders are read some rows ahead. */
-MEASURE_INLINE int find_corners(MeasureSide side)
+/* The rows begin .. end - 1 where the border of their hull has corners, from the place of the first one on; their
+ * number.  Borders are read some rows ahead. */
+MEASURE_INLINE int find_corners(const MeasureSide *side, int begin, int end)
 {
-    int n = 0, r0 = 0, r1 = 0, ahead[MEASURE_AHEAD];
-    long x0 = 0, x1 = 0;
-    for (int row = 0; row < side.rows; row++) {
-        if (row % MEASURE_AHEAD == 0) {
+    MeasureChain chain = {0, 0, 0, 0, 0};
+    int ahead[MEASURE_AHEAD];
+    for (int row = begin; row < end; row++) {
+        if ((row - begin) % MEASURE_AHEAD == 0) {
             for (int i = 0; i < MEASURE_AHEAD; i++) {
-                ahead[i] = side.x[min(row + i, side.rows - 1)];
+                ahead[i] = side->x[min(row + i, end - 1)];
             }
         }
-        const int at = ahead[row % MEASURE_AHEAD];
-        const long x = side.sign * (long)at;
-        if (at == INT_MAX || at < 0) { /* the object has no pixel in this row */
-            continue;
+        const int at = ahead[(row - begin) % MEASURE_AHEAD];
+        if (at != INT_MAX && at >= 0) { /* else the object has no pixel in this row */
+            chain_row(&chain, side, side->corner + begin, row, side->sign * (long)at);
         }
-        while (n > 1 && (x1 - x0) * (row - r0) >= (x - x0) * (r1 - r0)) {
-            n--;
-            r1 = r0;
-            x1 = x0;
-            if (n > 1) {
-                r0 = side.corner[n - 2];
-                x0 = border(&side, r0);
-            }
-        }
-        side.corner[n++] = row;
-        r0 = r1;
-        x0 = x1;
-        r1 = row;
-        x1 = x;
     }
-    return n;
+    return chain.n;
+}
+
+/* Objects of so many rows are the work of a whole group, which finds the hulls of shares of rows, and then
+ * those of some neighbouring hulls, until there is one. */
+#define MEASURE_TALL 256
+#define MEASURE_MERGED 8
+
+/* The hull of hulls `step` apart from number `first` on, whose shares have `rows` rows, in the place of the first. */
+MEASURE_INLINE int merge_corners(const MeasureSide *side, int rows, local const int *counts,
+                                 int first, int step, int all)
+{
+    MeasureChain chain = {0, 0, 0, 0, 0};
+    for (int k = first; k < min(first + MEASURE_MERGED * step, all); k += step) {
+        for (int i = 0; i < counts[k]; i++) {
+            const int row = side->corner[k * rows + i];
+            chain_row(&chain, side, side->corner + first * rows, row, border(side, row));
+        }
+    }
+    return chain.n;
+}
+
+/* Taken by all work-items of a group; `counts` has a place for each. */
+MEASURE_INLINE int find_corners_together(const MeasureSide *side, local int *counts, int lane, int lanes)
+{
+    const int rows = (side->rows + lanes - 1) / lanes;
+    counts[lane] = find_corners(side, lane * rows, min((lane + 1) * rows, side->rows));
+    for (int step = 1; step < lanes; step *= MEASURE_MERGED) {
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        if (lane % (step * MEASURE_MERGED) == 0) {
+            counts[lane] = merge_corners(side, rows, counts, lane, step, lanes);
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    return counts[0];
 }
 
 /* Rounded-up quotients of n, n + step, n + 2 step ... by `by`, with one division at the start. */
@@ -106,22 +151,86 @@ MEASURE_INLINE long quotient_next(Quotient *q)
     return up;
 }
 
-/* Writes the widened hull's first (or last) pixel of each row over the rows; their sum. */
-MEASURE_INLINE long widen(MeasureSide side, int corners)
+/* The rounded-up column that the line from x0 reaches, which goes dx further in dy rows, half a row below row y. */
+MEASURE_INLINE long column_below(long x0, long dx, long dy, long y)
 {
-    int row = side.corner[0];
-    long x0 = border(&side, row), above = LONG_MAX, total = 0;
-    for (int i = 0; i < corners; i++) {
+    return -floor_div(-(2 * x0 * dy + dx + 2 * dx * y), 2 * dy);
+}
+
+/* Rows of a widened hull, and what their borders follow from besides the corners among them. */
+typedef struct MeasureStretch {
+    int begin, end;
+    int corner, behind; /* the last corner up to the first row, and the first one behind the last row */
+    long x, x_behind;   /* the columns of these two */
+    long above;         /* the column half a row above the first row */
+} MeasureStretch;
+
+/* The last corner up to a row. */
+MEASURE_INLINE int corner_before(const MeasureSide *side, int corners, int row)
+{
+    int low = 0;
+    for (int high = corners; high - low > 1;) {
+        const int middle = (low + high) / 2;
+        low = side->corner[middle] <= row ? middle : low;
+        high = side->corner[middle] <= row ? high : middle;
+    }
+    return low;
+}
+
+MEASURE_INLINE MeasureStretch all_rows(const MeasureSide *side, int corners)
+{
+    MeasureStretch s;
+    s.begin = corners > 0 ? side->corner[0] : 0; /* of an object without pixels there is none */
+    s.end = corners > 0 ? side->corner[corners - 1] + 1 : 0;
+    s.corner = 0;
+    s.behind = corners;
+    s.x = corners > 0 ? border(side, s.begin) : 0;
+    s.x_behind = 0;
+    s.above = LONG_MAX;
+    return s;
+}
+
+/* The share of a work-item. */
+MEASURE_INLINE MeasureStretch some_rows(const MeasureSide *side, int corners, int lane, int lanes)
+{
+    MeasureStretch s = all_rows(side, corners);
+    const int first = s.begin, all = s.end - s.begin, rows = (all + lanes - 1) / lanes;
+    if (all == 0) {
+        return s;
+    }
+    s.begin = first + min(lane * rows, all - 1);
+    s.end = first + min((lane + 1) * rows, all);
+    s.corner = corner_before(side, corners, s.begin);
+    s.behind = corner_before(side, corners, s.end - 1) + 1;
+    const int row = side->corner[s.corner], from = s.begin > row ? s.corner : s.corner - 1;
+    s.x = border(side, row);
+    s.x_behind = s.behind < corners ? border(side, side->corner[s.behind]) : 0;
+    if (from >= 0) {
+        const int start = side->corner[from], stop = side->corner[from + 1];
+        const long x = border(side, start);
+        s.above = column_below(x, border(side, stop) - x, stop - start, s.begin - 1 - start);
+    }
+    s.begin = first + min(lane * rows, all);
+    return s;
+}
+
+/* Writes the widened hull's first (or last) pixel of each row over the rows; their sum. */
+MEASURE_INLINE long widen(const MeasureSide *side, int corners, MeasureStretch s)
+{
+    int row = s.begin < s.end ? side->corner[s.corner] : 0, y = s.begin;
+    long x0 = s.x, above = s.above, total = 0;
+    for (int i = s.corner; y < s.end; i++) {
         const bool ends = i + 1 == corners;
-        const int next = ends ? row + 1 : side.corner[i + 1];
-        const long x1 = ends ? x0 : border(&side, next), dx = x1 - x0, dy = next - row;
-        Quotient here = quotient_start(2 * x0 * dy - dy, 2 * dx, 2 * dy);
-        Quotient half_below = quotient_start(2 * x0 * dy + dx, 2 * dx, 2 * dy);
-        for (int y = 0; y < dy; y++) {
+        const int next = ends ? row + 1 : side->corner[i + 1];
+        const long x1 = ends ? x0 : i + 1 == s.behind ? s.x_behind : border(side, next);
+        const long dx = x1 - x0, dy = next - row, from = 2 * x0 * dy + 2 * dx * (y - row);
+        Quotient here = quotient_start(from - dy, 2 * dx, 2 * dy);
+        Quotient half_below = quotient_start(from + dx, 2 * dx, 2 * dy);
+        for (; y < min(next, s.end); y++) {
             const long below = ends ? LONG_MAX : quotient_next(&half_below);
             const long least = min(quotient_next(&here), min(above, below));
-            side.x[row + y] = (int)(side.sign * least);
-            total += side.sign * least;
+            side->x[y] = (int)(side->sign * least);
+            total += side->sign * least;
             above = below;
         }
         x0 = x1;
@@ -130,19 +239,45 @@ MEASURE_INLINE long widen(MeasureSide side, int corners)
     return total;
 }
 
-/* A work-item for each side of each object: together they sum last - first + 1 of all rows. */
+/* The sums of last - first + 1 of rows, of which one side is known. */
+MEASURE_INLINE void add_side(global ulong *sum, const MeasureSide *side, long total, int rows)
+{
+    wide_add(sum, (ulong)(side->sign < 0 ? total + rows : -total));
+}
+
+#define MEASURE_SIDES 128 /* of a group, at most */
+
+/* A work-item for each side of each object, but all of them for those of tall objects: together they sum
+ * last - first + 1 of all rows. */
 kernel void measure_hull(const uint n, const uint from, const uint to, const uint out,
                          const uint capacity, global ulong *sums, global const uint *place,
                          global const uint *heights, global int *ends, global int *corners)
 {
-    const uint object = from + (uint)(get_global_id(0) >> 1), right = get_global_id(0) & 1;
-    if (object < to && heights[object] != 0) {
-        const MeasureSide side =
-            side_of(ends, corners, capacity, place[object], (int)heights[object], right);
-        const int count = find_corners(side);
-        const long total = widen(side, count);
-        wide_add(sums + out * (size_t)n + object,
-                 (ulong)(right ? total + (long)heights[object] : -total));
+    local uint talls, tall[MEASURE_SIDES];
+    local int counts[MEASURE_SIDES];
+    const int lane = (int)get_local_id(0), lanes = (int)get_local_size(0);
+    const uint own = (uint)get_global_id(0), object = from + (own >> 1);
+    const int rows = object < to ? (int)heights[object] : 0;
+    if (lane == 0) {
+        talls = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (rows >= MEASURE_TALL) {
+        tall[atomic_inc(&talls)] = own;
+    } else if (rows > 0) {
+        const MeasureSide side = side_of(ends, corners, capacity, place[object], rows, own & 1);
+        const int count = find_corners(&side, 0, rows);
+        add_side(sums + out * (size_t)n + object, &side, widen(&side, count, all_rows(&side, count)), rows);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = 0; i < talls; i++) {
+        const uint one = from + (tall[i] >> 1);
+        const MeasureSide side = side_of(ends, corners, capacity, place[one], (int)heights[one], tall[i] & 1);
+        const int count = find_corners_together(&side, counts, lane, lanes);
+        const MeasureStretch stretch = some_rows(&side, count, lane, lanes);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* all know what others are about to write over */
+        add_side(sums + out * (size_t)n + one, &side, widen(&side, count, stretch), lane == 0 ? side.rows : 0);
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 
@@ -156,14 +291,20 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
               const double sy, global ulong *sums, global const uint *place,
               global const uint *heights, global int *ends, global int *corners)
 {
-    local int counts[2];
+    local int counts[2], found[MEASURE_FERET_GROUP];
     local double largest[MEASURE_FERET_GROUP];
     const uint object = from + get_group_id(0), lane = get_local_id(0);
     const int rows = (int)heights[object];
-    if (lane < 2) {
-        counts[lane] = find_corners(side_of(ends, corners, capacity, place[object], rows, lane));
+    for (uint right = 0; right < 2; right++) {
+        const MeasureSide side = side_of(ends, corners, capacity, place[object], rows, right);
+        if (rows >= MEASURE_TALL) {
+            const int count = find_corners_together(&side, found, (int)lane, MEASURE_FERET_GROUP);
+            counts[right] = count; /* the same of all */
+        } else if (lane == right) {
+            counts[right] = find_corners(&side, 0, rows);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
-    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int left = counts[0], all = left + counts[1];
     const MeasureSide sides[2] = {side_of(ends, corners, capacity, place[object], rows, 0),
                                   side_of(ends, corners, capacity, place[object], rows, 1)};

@@ -11,7 +11,7 @@ enum {
     GROUP = 256,
     LANES = 32,
     FERET_GROUP = 64,
-    SIDES = 128,        /* of hulls, a group */
+    SIDES = 128,        /* of hulls, a group: MEASURE_SIDES of kernels/measure_hull.cl */
     FEW_OBJECTS = 4096, /* fewer may be large, and are painted by several groups each */
     PAINTERS = 64
 };
