@@ -102,6 +102,22 @@ static double apply_uint(IrExprOp op, uint32_t a, uint32_t b, uint32_t c)
 #undef E3
 #pragma GCC diagnostic pop
 
+/* Towards zero and within lo .. hi, which int64_t holds; NaN gives 0.  C leaves a cast of other numbers undefined. */
+static int64_t whole(double value, double lo, double hi)
+{
+    return isnan(value) ? 0 : (int64_t)(value < lo ? lo : value > hi ? hi : value);
+}
+
+static uint32_t to_u32(double value)
+{
+    return (uint32_t)whole(value, 0, UINT32_MAX);
+}
+
+static int32_t to_i32(double value)
+{
+    return (int32_t)whole(value, INT32_MIN, INT32_MAX);
+}
+
 double ir_apply(IrExprOp op, Elem type, double a, double b, double c)
 {
     if (op == IR_X_SELECT) {
@@ -113,9 +129,9 @@ double ir_apply(IrExprOp op, Elem type, double a, double b, double c)
     case ELEM_F32:
         return apply_float(op, (float)a, (float)b, (float)c);
     case ELEM_U32:
-        return apply_uint(op, (uint32_t)a, (uint32_t)b, (uint32_t)c);
+        return apply_uint(op, to_u32(a), to_u32(b), to_u32(c));
     default:
-        return apply_int(op, (int32_t)a, (int32_t)b, (int32_t)c);
+        return apply_int(op, to_i32(a), to_i32(b), to_i32(c));
     }
 }
 
@@ -130,10 +146,7 @@ double ir_convert(double value, Elem type)
     if (type == ELEM_BOOL) {
         return value != 0;
     }
-    if (isnan(value)) {
-        return 0;
-    }
-    return trunc(fmin(fmax(value, elem_min(type)), elem_max(type))) + 0.0; /* one zero */
+    return (double)whole(value, elem_min(type), elem_max(type));
 }
 
 double ir_saturate_value(double value, Elem storage)

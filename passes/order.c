@@ -116,7 +116,7 @@ static double find_nominal(const Order *o, IrExpr e)
         return ir_convert(nominal(o, n->a), n->type);
     }
     return arity == 0 ? (double)NAN
-                      : ir_apply(n->op, n->type, nominal(o, n->a), arity > 1 ? nominal(o, n->b) : 0,
+                      : ir_apply(n->op, ir_expr(g, n->a)->type, nominal(o, n->a), arity > 1 ? nominal(o, n->b) : 0,
                                  arity > 2 ? nominal(o, n->c) : 0);
 }
 
