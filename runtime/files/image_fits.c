@@ -37,8 +37,9 @@ typedef struct FitsIn {
     uint64_t size; /* of the file, when it is unpacked */
     bool zipped;
     FitsScan scan;
-    int type;       /* of cfitsio, for the elements */
-    int axes;       /* of the image */
+    int stuck; /* status of cfitsio where it could not go to a part: it is between two parts then, and knows neither */
+    int type;  /* of cfitsio, for the elements */
+    int axes;  /* of the image */
     int axis_of[3]; /* FITS axis (from 1) of t, c, z; 0: none */
     bool find_nulls;
     char *header; /* owned */
@@ -106,12 +107,8 @@ static bool is_called(FitsIn *in, const char *name, int version)
 /* Goes to a part, from 1 on; cfitsio sees none that was not scanned. */
 static bool go_to(FitsIn *in, int64_t part)
 {
-    int status = 0;
-    bool there = part >= 1 && part <= in->scan.parts && cfitsio.movabs_hdu(in->file, (int)part, NULL, &status) == 0;
-    if (!there) {
-        cfitsio.clear_errmsg();
-    }
-    return there;
+    return part >= 1 && part <= in->scan.parts && in->stuck == 0 &&
+           cfitsio.movabs_hdu(in->file, (int)part, NULL, &in->stuck) == 0;
 }
 
 /* "ERR", "SCI,2" (its second), or a number from 0 on, as astropy counts. */
@@ -134,7 +131,9 @@ static bool move_to_part(FitsIn *in, const char *part, Err *err)
             found = is_called(in, name, version);
         }
     }
-    return found || err_set(err, CODE_FILES, "it has no part [%s]", part);
+    return found            ? true
+           : in->stuck != 0 ? fits_failure(in->stuck, "it is damaged", err)
+                            : err_set(err, CODE_FILES, "it has no part [%s]", part);
 }
 
 /* Steps to the part that is asked for, or to the first image with two axes or more, or to the first line. */
@@ -151,6 +150,7 @@ static bool find_image(FitsIn *in, const char *part, LONGLONG extents[AXES_MAX],
             found = is_image(in, least, extents, &status);
         }
     }
+    status = status != 0 ? status : in->stuck;
     if (!found && status == 0 && in->scan.stopped.code != CODE_OK) {
         *err = in->scan.stopped; /* it may be in what was not looked at */
         return false;
@@ -395,9 +395,10 @@ static bool inherits(FitsIn *in, int part)
     if (cfitsio.read_key(in->file, TLOGICAL, "INHERIT", &wanted, NULL, &absent) != 0) {
         cfitsio.clear_errmsg();
     }
-    cfitsio.movabs_hdu(in->file, 1, NULL, &status);
-    cfitsio.get_img_dim(in->file, &axes, &status);
-    return status == 0 && part > 1 && wanted != 0 && axes == 0;
+    if (go_to(in, 1)) {
+        cfitsio.get_img_dim(in->file, &axes, &status);
+    }
+    return part > 1 && wanted != 0 && axes == 0;
 }
 
 static bool read_header(FitsIn *in, Err *err)
@@ -409,7 +410,7 @@ static bool read_header(FitsIn *in, Err *err)
     if (status == 0 && inherits(in, part)) {
         cfitsio.convert_hdr2str(in->file, 0, NULL, 0, &first, &cards, &status);
     }
-    cfitsio.movabs_hdu(in->file, part, NULL, &status);
+    status = status != 0 || go_to(in, part) ? status : in->stuck;
     bool ok = status == 0 ? join_headers(own, first != NULL ? first : "", &in->header, err)
                           : fits_failure(status, "its header is damaged", err);
     status = 0;

@@ -1,7 +1,8 @@
 /*
  * image_fits_tiles: how long a packed tile is stands in the table, and cfitsio makes room for as much, whatever the
- * file has.  What H-compress has packed says itself how many pixels it is, and cfitsio believes that: it would
- * write them behind the room that it made for the tile.
+ * file has.  Where the table has no such column, or fewer rows than there are tiles, it reads beside the table.
+ * What H-compress has packed says itself how many pixels it is, and cfitsio believes that: it would write them
+ * behind the room that it made for the tile.
  */
 #include "image_fits_tiles.h"
 
@@ -54,6 +55,15 @@ static double tile_pixels(const Tiling *t, int64_t number)
     return pixels;
 }
 
+static double tiles_of(const Tiling *t)
+{
+    double tiles = 1;
+    for (int i = 0; i < t->axes; i++) {
+        tiles *= (double)((t->extent[i] + t->tile[i] - 1) / t->tile[i]);
+    }
+    return tiles;
+}
+
 static bool read_head(const FitsBytes *bytes, uint64_t at, unsigned char head[TILE_HEAD])
 {
     size_t got;
@@ -86,10 +96,10 @@ bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
     cfitsio.read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
     cfitsio.get_hduaddrll(file, &head, &data, &end, &status);
     cfitsio.get_colnum(file, CASEINSEN, name, &column, &status);
-    bool claims = status == 0 && strncmp(method, "HCOMPRESS", 9) == 0;
-    int64_t rows = status == 0 ? header_whole(file, "NAXIS2", 0) : 0, row_bytes = header_whole(file, "NAXIS1", 0);
+    bool claims = strncmp(method, "HCOMPRESS", 9) == 0;
+    int64_t rows = header_whole(file, "NAXIS2", 0), row_bytes = header_whole(file, "NAXIS1", 0);
     int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
-    bool ok = !claims || (heap >= 0 && read_tiling(file, &t));
+    bool ok = status == 0 && heap >= 0 && read_tiling(file, &t) && tiles_of(&t) <= (double)rows;
     for (int64_t row = 0; ok && row < rows; row++) {
         unsigned char packed[TILE_HEAD];
         cfitsio.read_descriptll(file, column, row + 1, &length, &offset, &status);
