@@ -62,8 +62,8 @@ void options_input_name(const Program *program, int input, char *to, size_t size
 static const char *word_at(const char *words, double k, size_t *n)
 {
     for (; k >= 0.5 && words != NULL; k--) {
-        words = strchr(words, '|');
-        words += words != NULL;
+        const char *bar = strchr(words, '|');
+        words = bar != NULL ? bar + 1 : NULL;
     }
     *n = words != NULL ? strcspn(words, "|") : 0;
     return words;
