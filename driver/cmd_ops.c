@@ -191,12 +191,12 @@ static void print_peer(const Peer *peer, Arena *arena)
 }
 
 /* Operators that are found in such places, the best first. */
-static int print_found(const Ops *ops, char *const *words, int n, int best, int least)
+static int print_found(const Ops *ops, const OpFound *of, int best, int least)
 {
     int found = 0;
     for (int place = best; place >= least; place--) {
         for (int i = 0; i < ops->n; i++) {
-            if (ops->at[i].group != NULL && (int)ops_search(&ops->at[i], words, n) == place) {
+            if (ops->at[i].group != NULL && (int)of[i] == place) {
                 print_line(&ops->at[i]);
                 found++;
             }
@@ -222,9 +222,10 @@ static int print_found_peers(char *const *words, int n, bool behind, Arena *aren
 /* Operators, then other packages' names. What only the long texts have counts where there is nothing else. */
 static int search(const Ops *ops, char *const *words, int n, Arena *arena)
 {
-    int found = print_found(ops, words, n, OP_FOUND_NAME, OP_FOUND_LINE);
+    const OpFound *of = ops_search(arena, ops, words, n, OP_FOUND_TEXT);
+    int found = print_found(ops, of, OP_FOUND_NAME, OP_FOUND_LINE);
     found += print_found_peers(words, n, found > 0, arena);
-    found = found > 0 ? found : print_found(ops, words, n, OP_FOUND_TEXT, OP_FOUND_TEXT);
+    found = found > 0 ? found : print_found(ops, of, OP_FOUND_TEXT, OP_FOUND_TEXT);
     return found > 0 ? CODE_OK : unknown_operator(ops, words[0], arena);
 }
 

@@ -229,15 +229,14 @@ static void help_search(Elab *el, Diag *d, const char *word)
 {
     enum { MOST = 4 };
     char *words[] = {arena_strdup(el->arena, word)};
+    const OpFound *of = ops_search(el->arena, el->ops, words, strlen(word) >= 4, OP_FOUND_EFFECT);
     Str found;
     str_init(&found, el->arena);
     int n = 0;
     for (int place = OP_FOUND_NAME; place >= OP_FOUND_EFFECT; place--) {
         for (int i = 0; i < el->ops->n; i++) {
-            const Op *op = &el->ops->at[i];
-            const bool near = strlen(word) >= 4 && op->group != NULL && (int)ops_search(op, words, 1) == place;
-            if (near && n++ < MOST) {
-                str_addf(&found, "%s%s", found.n > 0 ? ", " : "", op->name);
+            if ((int)of[i] == place && el->ops->at[i].group != NULL && n++ < MOST) {
+                str_addf(&found, "%s%s", found.n > 0 ? ", " : "", el->ops->at[i].name);
             }
         }
     }

@@ -83,8 +83,8 @@ bool ops_lists(const char *list, const char *name);
 
 /* Where an operator has what is searched for, the best last. */
 typedef enum OpFound { OP_FOUND_NOT, OP_FOUND_TEXT, OP_FOUND_LINE, OP_FOUND_EFFECT, OP_FOUND_NAME } OpFound;
-/* Of n words, all of which must be found: the worst place. */
-OpFound ops_search(const Op *op, char *const *words, int n);
+/* By operator, in the arena: of n words, all of which must be found, the worst place.  Places below `least` are not looked at. */
+const OpFound *ops_search(Arena *arena, const Ops *ops, char *const *words, int n, OpFound least);
 /* The word for one type bit: "image", "per-axis" ... */
 const char *ops_type_name(unsigned type);
 /* The example as a whole pipeline: with the input, and the mask and labels of it that it uses. */

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static const struct {
     const char *words, *operators;
@@ -36,59 +37,73 @@ static Letters letters_of(const char *text)
     return letters;
 }
 
-static bool in_name(const char *name, const char *word)
+/* A word that is searched for, and which effects are what it says. */
+typedef struct Wanted {
+    Letters letters;
+    bool effect[EFFECTS_N];
+} Wanted;
+
+static bool in_name(const char *name, const Letters *word)
 {
-    const Letters n = letters_of(name), w = letters_of(word);
-    return w.at[0] != '\0' && strstr(n.at, w.at) != NULL;
+    const Letters n = letters_of(name);
+    return word->at[0] != '\0' && strstr(n.at, word->at) != NULL;
 }
 
 /* Whether a word of the text begins with this one. */
-static bool in_text(const char *text, const char *word)
+static bool in_text(const char *text, const Letters *word)
 {
-    const Letters w = letters_of(word);
-    const size_t n = strlen(w.at);
+    const size_t n = strlen(word->at);
     for (const char *p = text; n > 0 && *p != '\0'; p++) {
-        size_t same = 0;
-        while (same < n && tolower((unsigned char)p[same]) == w.at[same]) {
-            same++;
-        }
-        if (same == n && (p == text || !isalnum((unsigned char)p[-1]))) {
+        if ((p == text || !isalnum((unsigned char)p[-1])) && strncasecmp(p, word->at, n) == 0) {
             return true;
         }
     }
     return false;
 }
 
-static bool has_effect(const Op *op, const char *word)
+static Wanted wanted_of(const char *word)
+{
+    Wanted w = {.letters = letters_of(word)};
+    for (int i = 0; i < EFFECTS_N; i++) {
+        w.effect[i] = in_text(EFFECTS[i].words, &w.letters);
+    }
+    return w;
+}
+
+static bool has_effect(const Op *op, const Wanted *w)
 {
     for (int i = 0; i < EFFECTS_N; i++) {
-        if (ops_lists(EFFECTS[i].operators, op->name) && in_text(EFFECTS[i].words, word)) {
+        if (w->effect[i] && ops_lists(EFFECTS[i].operators, op->name)) {
             return true;
         }
     }
     return false;
 }
 
-static OpFound found_by(const Op *op, const char *word)
+static OpFound found_by(const Op *op, const Wanted *w, OpFound least)
 {
+    const Letters *word = &w->letters;
     if (in_name(op->name, word)) {
         return OP_FOUND_NAME;
     }
-    if (has_effect(op, word) || in_name(op->clesperanto, word) || in_name(op->skimage, word) ||
-        in_name(op->scipy, word)) {
+    if (has_effect(op, w) || in_name(op->clesperanto, word) || in_name(op->skimage, word) || in_name(op->scipy, word)) {
         return OP_FOUND_EFFECT;
     }
-    return in_text(op->doc, word) || (op->group != NULL && in_text(op->group, word)) ? OP_FOUND_LINE
-           : in_text(op->text, word)                                                 ? OP_FOUND_TEXT
-                                                                                     : OP_FOUND_NOT;
+    if (least <= OP_FOUND_LINE && (in_text(op->doc, word) || (op->group != NULL && in_text(op->group, word)))) {
+        return OP_FOUND_LINE;
+    }
+    return least <= OP_FOUND_TEXT && in_text(op->text, word) ? OP_FOUND_TEXT : OP_FOUND_NOT;
 }
 
-OpFound ops_search(const Op *op, char *const *words, int n)
+const OpFound *ops_search(Arena *arena, const Ops *ops, char *const *words, int n, OpFound least)
 {
-    OpFound found = n > 0 ? OP_FOUND_NAME : OP_FOUND_NOT;
-    for (int i = 0; i < n; i++) {
-        OpFound one = found_by(op, words[i]);
-        found = one < found ? one : found;
+    OpFound *found = arena_array(arena, OpFound, ops->n);
+    for (int k = 0; k < n; k++) {
+        const Wanted w = wanted_of(words[k]);
+        for (int i = 0; i < ops->n; i++) {
+            const OpFound one = k > 0 && found[i] == OP_FOUND_NOT ? OP_FOUND_NOT : found_by(&ops->at[i], &w, least);
+            found[i] = k == 0 || one < found[i] ? one : found[i];
+        }
     }
     return found;
 }
@@ -96,7 +111,8 @@ OpFound ops_search(const Op *op, char *const *words, int n)
 bool ops_search_peer(const Peer *peer, char *const *words, int n)
 {
     for (int i = 0; i < n; i++) {
-        if (!in_name(peer->name, words[i])) {
+        const Letters word = letters_of(words[i]);
+        if (!in_name(peer->name, &word)) {
             return false;
         }
     }

@@ -14,10 +14,15 @@
 static Arena arena;
 static const Ops *ops;
 
+static OpFound found(const char *operator, char * const * words, int n)
+{
+    return ops_search(&arena, ops, words, n, OP_FOUND_TEXT)[ops_find(ops, operator) - ops->at];
+}
+
 /* Whether this operator is found, in its line or better. */
 static bool finds(char *word, const char *operator)
 {
-    return ops_search(ops_find(ops, operator), &word, 1) >= OP_FOUND_LINE;
+    return found(operator, & word, 1) >= OP_FOUND_LINE;
 }
 
 static void effects_and_names_find_operators(void **state)
@@ -54,11 +59,11 @@ static void words_must_all_be_found(void **state)
 {
     (void)state;
     char *both[] = {"remove", "small"}, *one[] = {"remove", "qqq"}, *none[] = {"__"};
-    assert_int_equal(ops_search(ops_find(ops, "remove_small_objects"), both, 2), OP_FOUND_NAME);
-    assert_int_equal(ops_search(ops_find(ops, "remove_large_objects"), both, 2), OP_FOUND_NOT);
-    assert_int_equal(ops_search(ops_find(ops, "remove_small_objects"), one, 2), OP_FOUND_NOT);
-    assert_int_equal(ops_search(ops_find(ops, "gaussian"), none, 1), OP_FOUND_NOT);
-    assert_int_equal(ops_search(ops_find(ops, "gaussian"), none, 0), OP_FOUND_NOT);
+    assert_int_equal(found("remove_small_objects", both, 2), OP_FOUND_NAME);
+    assert_int_equal(found("remove_large_objects", both, 2), OP_FOUND_NOT);
+    assert_int_equal(found("remove_small_objects", one, 2), OP_FOUND_NOT);
+    assert_int_equal(found("gaussian", none, 1), OP_FOUND_NOT);
+    assert_int_equal(found("gaussian", none, 0), OP_FOUND_NOT);
     assert_true(ops_search_peer(ops_peer("threshold_local"), (char *[]){"local"}, 1));
     assert_false(ops_search_peer(ops_peer("threshold_local"), (char *[]){"global"}, 1));
     assert_false(ops_search_peer(ops_peer("threshold_local"), NULL, 0));
