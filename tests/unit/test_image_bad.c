@@ -385,6 +385,32 @@ static void test_fits_streams(void **state)
     free(text);
 }
 
+/* Lengths of strips that are not compressed: with a gap behind a short one, libtiff would read what lies in it. */
+static void test_short_strips(void **state)
+{
+    size_t size;
+    char *text = load("rows_u16.tif", &size);
+    unsigned char *file = (unsigned char *)text, *offsets = entry_of(file, 273), *counts = entry_of(file, 279);
+    const int width[] = {get(offsets + 2, 2) == 3 ? 2 : 4, get(counts + 2, 2) == 3 ? 2 : 4};
+    const uint32_t n = get(counts + 4, 4);
+    Err err = {0};
+    (void)state;
+    offsets = file + get(offsets + 8, 4);
+    counts = file + get(counts + 8, 4);
+    set(counts + 3 * width[1], width[1], 10); /* the next strip says that it is whole */
+    const char *path = scratch_path("strips.tif");
+    store(path, file, size);
+    assert_true(read_everything(path, &err));
+    unlink(path);
+    set(offsets + 4 * width[0], width[0], get(offsets + 4 * width[0], width[0]) - 32);
+    refuse("strips.tif", file, size, "strip 3 is cut off: it has 10 bytes, and its rows have 42");
+    set(offsets + 4 * width[0], width[0], get(offsets + 4 * width[0], width[0]) + 32);
+    set(counts + 3 * width[1], width[1], 42);
+    set(counts + (n - 1) * (uint32_t)width[1], width[1], 4);
+    refuse("strips.tif", file, size, "strip 13 is cut off: it has 4 bytes, and its rows have 14");
+    free(text);
+}
+
 static void test_second_page(void **state)
 {
     size_t size;
@@ -576,10 +602,10 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),     cmocka_unit_test(test_heads),      cmocka_unit_test(test_fits_sizes),
-        cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles), cmocka_unit_test(test_fits_streams),
-        cmocka_unit_test(test_second_page), cmocka_unit_test(test_tag_bomb),   cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_cut_off),     cmocka_unit_test(test_scrambled),
+        cmocka_unit_test(test_damages),     cmocka_unit_test(test_heads),        cmocka_unit_test(test_fits_sizes),
+        cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles),   cmocka_unit_test(test_fits_streams),
+        cmocka_unit_test(test_second_page), cmocka_unit_test(test_short_strips), cmocka_unit_test(test_tag_bomb),
+        cmocka_unit_test(test_chains),      cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_scrambled),
     };
     return cmocka_run_group_tests(tests, limit_memory, remove_scratch);
 }
