@@ -27,7 +27,8 @@ runtime/primitives/flood base runtime/host runtime/primitives
 runtime/primitives/near base runtime/host runtime/primitives
 runtime/exec base program runtime/host runtime/files runtime/device runtime/primitives
 runtime/command base program runtime/host runtime/files
-runtime/batch base program runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command
+runtime/report base runtime/host runtime/files
+runtime/batch base program runtime/report runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command
 runtime base program runtime/host runtime/exec runtime/command runtime/batch
 library base program ir passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command runtime/batch
 lsp base ir library frontend/diag frontend/ops frontend/syntax frontend/elaborate

@@ -5,12 +5,13 @@
 #include "batch.h"
 
 #include "../../base/file.h"
-#include "devices.h"
 #include "engine.h"
 #include "folder_lock.h"
+#include "report_of.h"
 #include "shard.h"
 #include "../host/signals.h"
 #include "../host/status.h"
+#include "../host/stopwatch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,11 +29,11 @@ typedef struct Batch {
     Journal *journal;
     FolderLock *lock;
     char key[DIGEST_TEXT]; /* of all that decides the results but the images */
-    Devices devices;
-    Err left_out; /* why one of all devices could not be opened */
+    Device *dev;
     Profile *profile;
     char *parameters;
     char software[512];
+    uint64_t began; /* stopwatch_now() */
 } Batch;
 
 static bool no_memory(Err *err)
@@ -116,8 +117,7 @@ static bool open_device(Batch *b, Err *err)
                                 "reference");
     }
     status_say(STATUS_REST, "opening the device");
-    Device *open = b->hooks != NULL && b->hooks->device != NULL ? *b->hooks->device : NULL;
-    TRY(b->devices.n > 0 || devices_open(&options, open, &b->devices, &b->left_out, err));
+    TRY(b->dev != NULL || dev_open(&options, &b->dev, err));
     status_say(STATUS_REST, NULL);
     if (o->profile && b->profile == NULL) {
         b->profile = profile_new();
@@ -175,28 +175,19 @@ static bool prepare(Batch *b, Err *err)
 
 /* ---- the work -------------------------------------------------------------------------- */
 
-static Device *first_device(const Batch *b)
-{
-    return b->devices.n > 0 ? b->devices.at[0].dev : NULL; /* none: the evaluator */
-}
-
 /* What the device makes slow. */
 static void note_device(const Batch *b, Notes *notes)
 {
-    const Device *dev = first_device(b);
-    const char *no_cache = dev != NULL ? dev_no_cache(dev) : NULL;
+    const char *no_cache = b->dev != NULL ? dev_no_cache(b->dev) : NULL;
     bool doubles = false;
-    if (b->left_out.code != CODE_OK) {
-        notes_add(notes, "devices cannot be opened", "a device", "left out: %s", b->left_out.text);
-    }
     if (no_cache != NULL) {
         notes_add(notes, "kernels are compiled each time", "kernels", "compiled each time: %s", no_cache);
     }
     for (int i = 0; i < b->program->n_buffers; i++) {
         doubles = doubles || (b->program->buffers[i].elem == ELEM_F64 && b->program->buffers[i].grid >= 0);
     }
-    if (dev != NULL && !dev_info(dev)->fp64 && doubles) {
-        notes_add(notes, "images of f64 are slow", dev_info(dev)->name,
+    if (b->dev != NULL && !dev_info(b->dev)->fp64 && doubles) {
+        notes_add(notes, "images of f64 are slow", dev_info(b->dev)->name,
                   "it has no double precision; images of f64 are computed in whole numbers, the same bits, but slowly");
     }
 }
@@ -214,8 +205,7 @@ static bool work(Batch *b, Err *err)
                          .options = b->options,
                          .list = &b->list,
                          .hooks = b->hooks,
-                         .devices = b->devices.at,
-                         .n_devices = b->devices.n,
+                         .dev = b->dev,
                          .journal = b->journal,
                          .progress = progress,
                          .notes = notes_new(progress),
@@ -255,7 +245,21 @@ static char *values_header(const Program *program)
     return fclose(to) == 0 ? text : NULL;
 }
 
-static JoinImage join_image(const BatchItem *item, const ImageFate *fate)
+/* The file whose objects a report outlines: the first one of labels, else of a mask. */
+static const char *outlines_of(const Program *program, const BatchItem *item)
+{
+    static const ProgOutputKind KINDS[] = {OUT_LABELS, OUT_MASK};
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < program->n_outputs; k++) {
+            if (program->outputs[k].kind == KINDS[i]) {
+                return item->outputs[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+static JoinImage join_image(const Program *program, const BatchItem *item, const ImageFate *fate)
 {
     static const JoinFate FATES[] = {[IMAGE_WAITING] = JOIN_LEFT,
                                      [IMAGE_BEFORE] = JOIN_DONE,
@@ -266,6 +270,8 @@ static JoinImage join_image(const BatchItem *item, const ImageFate *fate)
                        .name = item->name,
                        .fields = item->fields,
                        .outputs = item->outputs,
+                       .input = program->n_inputs > 0 ? item->inputs[0] : NULL,
+                       .outlines = outlines_of(program, item),
                        .values = fate->values,
                        .stage = fate->stage,
                        .reason = err != NULL ? err->text : "out of host memory",
@@ -279,12 +285,15 @@ static bool make_join(Batch *b, Err *err)
     const BatchList *list = &b->list;
     int n = b->fates != NULL ? list->n : 0;
     b->join = (Join){.columns = &list->columns, .by = list->by, .n_by = list->n_by, .failed = list->files.failed};
+    b->join.source = b->program->source;
+    b->join.version = b->software;
+    b->join.parameters = b->parameters != NULL ? b->parameters : "";
     b->join.images = calloc((size_t)n + 1, sizeof *b->join.images);
     b->join.tables = calloc((size_t)b->program->n_outputs + 1, sizeof *b->join.tables);
     b->header = values_header(b->program);
     TRY((b->join.images != NULL && b->join.tables != NULL && b->header != NULL) || no_memory(err));
     for (int i = 0; i < n; i++) {
-        b->join.images[i] = join_image(&list->items[i], &b->fates[i]);
+        b->join.images[i] = join_image(b->program, &list->items[i], &b->fates[i]);
     }
     b->join.n = n;
     return true;
@@ -297,6 +306,7 @@ static void take_tables(Batch *b, const BatchFiles *files)
     int n = b->program->n_outputs;
     join->n_tables = 0;
     join->failed = files->failed;
+    join->report = files->report;
     for (int k = 0; k < n; k++) {
         if (files->merged[k] != NULL) {
             join->tables[join->n_tables++] =
@@ -338,13 +348,53 @@ static bool report_profile(const Batch *b, Err *err)
     if (b->options->trace != NULL) {
         return profile_write_trace(b->profile, b->options->trace, err);
     }
-    TRY(profile_copy_bandwidth(first_device(b), &copy, err));
+    TRY(profile_copy_bandwidth(b->dev, &copy, err));
     profile_print(b->profile, copy, stdout);
     if (b->program->n_params > 0) {
         const char *planned = b->program->planned_for;
         printf("planned for %s\n", planned != NULL ? planned : "the defaults of all parameters");
     }
     return true;
+}
+
+/* The command line as it can be given again; owned by the caller (free). */
+static char *command_text(const Options *o)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        return NULL;
+    }
+    fputs(o->command, to);
+    for (char *const *word = o->arguments; word != NULL && *word != NULL; word++) {
+        const bool plain =
+            (*word)[0] != '\0' &&
+            strspn(*word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+%") == strlen(*word);
+        fputs(plain ? " " : " '", to);
+        for (const char *c = *word; *c != '\0'; c++) {
+            fputs(*c == '\'' ? "'\\'" : "", to);
+            putc(*c, to);
+        }
+        fputs(plain ? "" : "'", to);
+    }
+    return fclose(to) == 0 ? text : NULL;
+}
+
+static bool make_report(const Batch *b, Err *err)
+{
+    if (b->join.report == NULL) {
+        return true;
+    }
+    char *command = command_text(b->options), seconds[40];
+    snprintf(seconds, sizeof seconds, "%.1f s", 1e-9 * (double)(stopwatch_now() - b->began));
+    const char *device = b->dev != NULL ? dev_info(b->dev)->name : "none: all was done before";
+    const ReportFact facts[] = {{"command", command != NULL ? command : ""}, {"device", device}, {"time", seconds}};
+    status_say(STATUS_REST, "writing the report");
+    bool ok = report_of(&b->join, b->program->name, facts, (int)(sizeof facts / sizeof *facts),
+                        b->options->report_against, err);
+    free(command);
+    return ok;
 }
 
 /* After the work; tables only where it has come to its end. */
@@ -354,7 +404,7 @@ static bool join_all(Batch *b, bool ended, Err *err)
     TRY(make_join(b, err));
     take_tables(b, &b->list.files);
     bool ok = join_failures(&b->join, err);
-    ok = ok && ended && join_tables(&b->join, err) && leave_list(b, err);
+    ok = ok && ended && join_tables(&b->join, err) && leave_list(b, err) && make_report(b, err);
     status_close();
     return ok && report_profile(b, err);
 }
@@ -394,15 +444,16 @@ static int report(const Batch *b, const Err *err)
 }
 
 /* One that was lost is of no use to the next run. */
-static void close_devices(Batch *b)
+static void close_device(const Batch *b)
 {
     const bool keep = b->hooks != NULL && b->hooks->device != NULL;
-    Device *first = first_device(b);
-    const bool lost = first != NULL && dev_lost(first);
-    if (keep && first != NULL) {
-        *b->hooks->device = lost ? NULL : first;
+    const bool lost = b->dev != NULL && dev_lost(b->dev);
+    if (keep) {
+        *b->hooks->device = lost ? NULL : b->dev;
     }
-    devices_close(&b->devices, keep && !lost ? first : NULL);
+    if (!keep || lost) {
+        dev_close(b->dev);
+    }
 }
 
 static void batch_free(Batch *b)
@@ -419,14 +470,15 @@ static void batch_free(Batch *b)
     journal_close(b->journal);
     folder_unlock(b->lock);
     profile_free(b->profile);
-    close_devices(b);
+    close_device(b);
     batch_list_free(&b->list);
 }
 
 int batch_run(const Program *program, const Options *options, const RtHooks *hooks)
 {
     Err err = {0};
-    Batch b = {.program = program, .options = options, .hooks = hooks};
+    Batch b = {.program = program, .options = options, .hooks = hooks, .began = stopwatch_now()};
+    b.dev = hooks != NULL && hooks->device != NULL ? *hooks->device : NULL;
     status_say(STATUS_REST, "listing images");
     if (batch_list(program, options, &b.list, &err) && prepare(&b, &err)) {
         bool ended = work(&b, &err) && !signals_interrupted();

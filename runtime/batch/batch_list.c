@@ -129,7 +129,9 @@ static bool name_batch_files(const BatchList *list, const Options *o, BatchFiles
     files->merged = calloc((size_t)p->n_outputs + 1, sizeof *files->merged);
     files->journal = batch_file(list, o, ".", p->name, ".journal");
     files->failed = o->keep_going ? batch_file(list, o, "", "failed", ".csv") : NULL;
+    files->report = o->report ? batch_file(list, o, "", "report", ".html") : NULL;
     bool ok = files->merged != NULL && files->journal != NULL && (files->failed != NULL || !o->keep_going);
+    ok = ok && (files->report != NULL || !o->report);
     for (int i = 0; ok && i < p->n_outputs; i++) {
         if (results_is_table(&p->outputs[i])) {
             files->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
@@ -332,7 +334,7 @@ static bool drop_outputs(BatchList *list, const FileList *files, Err *err)
 static size_t collect_batch_uses(const BatchFiles *files, int outputs, NameUse *uses)
 {
     size_t n = 0;
-    const char *const single[] = {files->values, files->failed};
+    const char *const single[] = {files->values, files->failed, files->report};
     for (int k = 0; files->merged != NULL && k < outputs; k++) {
         if (files->merged[k] != NULL) {
             uses[n++] = (NameUse){files->merged[k], "all images"};
@@ -594,6 +596,7 @@ static void free_files(BatchFiles *files, int outputs)
     free(files->values);
     free(files->journal);
     free(files->failed);
+    free(files->report);
 }
 
 void batch_list_free(BatchList *list)

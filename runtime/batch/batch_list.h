@@ -26,6 +26,7 @@ typedef struct BatchFiles {
     char **summaries; /* by output: the table by the columns `by`, NULL for others; the last one is that of values */
     char *journal;
     char *failed; /* the table of images that failed; NULL: not wanted */
+    char *report; /* the page of the report; NULL: not wanted */
 } BatchFiles;
 
 typedef struct BatchList {

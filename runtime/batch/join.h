@@ -25,6 +25,8 @@ typedef struct JoinImage {
     char *const *fields;  /* by column */
     char *const *outputs; /* DONE: paths */
     const char *values;   /* DONE: see sink_values */
+    const char *input;    /* the first input's file, for the report */
+    const char *outlines; /* DONE: a file of labels or a mask to be drawn on it; NULL: none */
     const char *stage;    /* FAILED: "reading", "computing" or "writing" */
     const char *reason;   /* FAILED */
     int code;             /* FAILED */
@@ -40,6 +42,8 @@ typedef struct Join {
     JoinImage *images; /* in order */
     int n;
     char *failed; /* the table of failures; NULL: not wanted, and each failure fails the run */
+    char *report; /* the page of a report, "report.html", beside which is its JSON; NULL: not wanted */
+    const char *source, *version, *parameters; /* of the pipeline, for the report */
 } Join;
 
 /* Tables, values and their summaries; those without an image are not written. */

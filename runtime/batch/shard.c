@@ -5,23 +5,27 @@
  *     columns  well  field
  *     by  0
  *     failed  failed.csv
+ *     report  report.html  SOURCE  VERSION  PARAMETERS
  *     table  table.csv  table_by_well.csv
  *     values  values.csv  values_by_well.csv  count,mean
- *     done  A01.tif  VALUES  A01  1  A01_table.csv
- *     failed  B07.tif  reading  1  0  REASON
+ *     done  A01.tif  /plate/A01.tif  VALUES  A01  1  A01_table.csv  A01_labels.tif
+ *     failed  B07.tif  /plate/B07.tif  reading  1  0  REASON  B07  1
  *     end
  *
  * Paths are those below the list's folder, so that it can be moved.  The second part of the head, from `columns` on, must
- * be the same in all lists of a batch; the rest are the images: columns, and paths of a part for each table.
+ * be the same in all lists of a batch; the rest are the images: columns, paths of a part for each table, and of what a
+ * report draws.
  */
 #include "shard.h"
 
 #include "../../base/file.h"
 #include "fields.h"
 #include "journal.h"
+#include "report_of.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +64,11 @@ static void put_tables(FILE *to, const Shard *s, const Join *join)
     }
     fputs("\nfailed\t", to);
     fields_put(to, below(s, join->failed));
+    fputs("\nreport\t", to);
+    fields_put(to, below(s, join->report));
+    fields_put(to, join->source);
+    fields_put(to, join->version);
+    fields_put(to, join->parameters);
     putc('\n', to);
     for (int i = 0; i < join->n_tables; i++) {
         const JoinTable *table = &join->tables[i];
@@ -73,9 +82,11 @@ static void put_tables(FILE *to, const Shard *s, const Join *join)
 
 static void put_image(FILE *to, const Shard *s, const Join *join, const JoinImage *image)
 {
+    char input[PATH_MAX];
     bool done = image->fate == JOIN_DONE;
     fputs(done ? "done\t" : "failed\t", to);
     fields_put(to, image->name);
+    fields_put(to, image->input == NULL ? "" : realpath(image->input, input) != NULL ? input : image->input);
     if (done) {
         fields_put(to, image->values);
     } else {
@@ -83,12 +94,15 @@ static void put_image(FILE *to, const Shard *s, const Join *join, const JoinImag
         fprintf(to, "%d\t%d\t", image->code, image->transient);
         fields_put(to, image->reason);
     }
-    for (int i = 0; done && i < join->columns->n; i++) {
+    for (int i = 0; i < join->columns->n; i++) {
         fields_put(to, image->fields[i]);
     }
     for (int i = 0; done && i < join->n_tables; i++) {
         int output = join->tables[i].output;
         fields_put(to, output >= 0 ? below(s, image->outputs[output]) : "");
+    }
+    if (done) {
+        fields_put(to, below(s, image->outlines));
     }
     putc('\n', to);
 }
@@ -196,6 +210,13 @@ static bool read_columns(Source *s, List *list)
     }
     ok = ok && take_line(s, "failed", &f) == 2;
     join->failed = ok && f[1][0] != '\0' ? f[1] : NULL;
+    ok = ok && take_line(s, "report", &f) == 5;
+    if (ok) {
+        join->report = f[1][0] != '\0' ? f[1] : NULL;
+        join->source = f[2];
+        join->version = f[3];
+        join->parameters = f[4];
+    }
     return ok;
 }
 
@@ -226,15 +247,16 @@ static bool read_images(Source *s, List *list)
     for (;;) {
         JoinImage *image = &join->images[join->n];
         int done = take_line(s, "done", &f), failed = done < 0 ? take_line(s, "failed", &f) : -1;
-        if (done == 3 + columns + join->n_tables) {
-            *image = (JoinImage){JOIN_DONE, .name = f[1], .values = f[2], .fields = f + 3, .outputs = f + 3 + columns};
-        } else if (failed == 6) {
-            *image = (JoinImage){JOIN_FAILED, .name = f[1], .stage = f[2], .reason = f[5]};
-            image->code = atoi(f[3]);
-            image->transient = strcmp(f[4], "1") == 0;
+        if (done == 5 + columns + join->n_tables) {
+            *image = (JoinImage){JOIN_DONE, .name = f[1], .values = f[3], .fields = f + 4, .outputs = f + 4 + columns};
+        } else if (failed == 7 + columns) {
+            *image = (JoinImage){JOIN_FAILED, .name = f[1], .stage = f[3], .reason = f[6], .fields = f + 7};
+            image->code = atoi(f[4]);
+            image->transient = strcmp(f[5], "1") == 0;
         } else {
             return done < 0 && failed < 0 && strcmp(s->at, "end\n") == 0;
         }
+        image->input = f[2][0] != '\0' ? f[2] : NULL;
         join->n++;
     }
 }
@@ -278,23 +300,25 @@ static void list_free(List *list)
     free(list->path);
 }
 
-/* Puts the folder in front of the paths of the images' tables. */
+/* Puts the folder in front of the paths of the images' tables and outlines. */
 static bool place_outputs(List *list, const char *folder)
 {
     Join *join = &list->join;
     size_t n = 0;
-    list->outputs = calloc((size_t)join->n * (size_t)join->n_tables + 1, sizeof *list->outputs);
+    list->outputs = calloc((size_t)join->n * ((size_t)join->n_tables + 1) + 1, sizeof *list->outputs);
     bool ok = list->outputs != NULL;
     for (int i = 0; ok && i < join->n; i++) {
         char *const *names = join->images[i].outputs;
         join->images[i].outputs = list->outputs + n;
-        for (int k = 0; ok && names != NULL && k < join->n_tables; k++, n++) {
+        for (int k = 0; ok && names != NULL && k <= join->n_tables; k++, n++) {
             size_t size = strlen(folder) + strlen(names[k]) + 1;
             ok = (list->outputs[n] = malloc(size)) != NULL;
             if (ok) {
                 snprintf(list->outputs[n], size, "%s%s", names[k][0] == '/' ? "" : folder, names[k]);
             }
         }
+        bool drawn = ok && names != NULL && names[join->n_tables][0] != '\0';
+        join->images[i].outlines = drawn ? list->outputs[n - 1] : NULL;
     }
     return ok;
 }
@@ -433,9 +457,10 @@ static bool place_tables(Join *join, const char *folder)
         table->summary = placed(folder, table->summary);
         ok = ok && table->path != NULL && (table->summary != NULL || !summary);
     }
-    bool failed = join->failed != NULL;
+    bool failed = join->failed != NULL, report = join->report != NULL;
     join->failed = placed(folder, join->failed);
-    return ok && (join->failed != NULL || !failed);
+    join->report = placed(folder, join->report);
+    return ok && (join->failed != NULL || !failed) && (join->report != NULL || !report);
 }
 
 static void free_tables(Join *join)
@@ -445,6 +470,7 @@ static void free_tables(Join *join)
         free(join->tables[i].summary);
     }
     free(join->failed);
+    free(join->report);
     free(join->tables);
     free(join->images);
 }
@@ -491,6 +517,7 @@ static bool merge_batch(const List *lists, int n, const char *folder, const char
     TRY(fit_together(lists, n, err));
     bool ok = make_join(lists, n, folder, &join, err) && join_tables(&join, err) && join_failures(&join, err) &&
               join_journals(lists, n, folder, err);
+    ok = ok && (join.report == NULL || report_of(&join, lists[0].shard.name, NULL, 0, NULL, err));
     if (ok) {
         int own = join_code(&join);
         join_report(&join, stderr);

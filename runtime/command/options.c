@@ -502,6 +502,7 @@ bool options_parse(const Program *program, int argc, char **argv, Options *out, 
 {
     *out = (Options){.shard = 1, .shards = 1};
     name_command(argc > 0 ? argv[0] : program->name, out->command, sizeof out->command);
+    out->arguments = argc > 0 ? argv + 1 : NULL;
     size_t rows = (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;
     Table table = {.rows = calloc(rows, sizeof *table.rows), .names = calloc(rows, sizeof *table.names)};
     out->params = calloc((size_t)program->n_params + 1, sizeof *out->params);
@@ -516,6 +517,7 @@ bool options_parse(const Program *program, int argc, char **argv, Options *out, 
         }
         fill_table(&table, program);
         ok = parse_all(&table, program, argc, argv, out, err);
+        out->report = out->report || out->report_against != NULL;
     }
     free(table.rows);
     free(table.names);

@@ -25,9 +25,10 @@ typedef struct Options {
     uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
     int jobs;          /* 0: chosen by the machine */
     int shard, shards; /* shard 1 .. shards */
-    const char *columns, *summary;
+    const char *columns, *summary, *report_against;
     double pixel_um[3]; /* x, y, z; 0: as the file says */
-    bool stack, time_as_z, resume, keep_going, merge, dry_run, quiet, check, profile, help, version, describe, json;
+    bool stack, time_as_z, resume, keep_going, merge, report, dry_run, quiet, check, profile, help, version, describe,
+        json;
     Compress compress;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;
@@ -35,6 +36,7 @@ typedef struct Options {
     const char **inputs; /* one for each input of the program: file or template; [0] is NULL */
     const char **files;  /* files and folders, in the order given */
     int n_files;
+    char *const *arguments; /* all of the command line behind its first word; NULL-terminated */
 } Options;
 
 /* Parses the arguments after argv[0] (and may reorder them).  Strings are borrowed from argv.

@@ -8,7 +8,6 @@
 
 #include <CL/cl.h>
 #include <pthread.h>
-#include <stdatomic.h>
 
 enum { PATH_SIZE = 4096 };
 
@@ -37,7 +36,7 @@ struct DevProgram {
     Device *dev;
     DevProgram *next;
     DevKernel *kernels;
-    char *key;     /* NULL: that of the first device has it */
+    char *key;
     bool building; /* by a thread, others wait for it */
 };
 
@@ -68,9 +67,7 @@ struct Device {
     cl_context context;
     cl_command_queue queue;
     cl_command_queue lanes[DEV_LANES]; /* made when they are first used; [DEV_COMPUTE]: queue */
-    Device *first; /* that one opened, whose memory is counted and whose programs are built; mostly itself */
-    bool profile;
-    atomic_bool lost; /* of the first */
+    bool profile, lost;
     uint64_t limit, held, peak, launches, waits, builds;
     size_t alignment;
     char options[160];
@@ -91,7 +88,7 @@ struct Device {
 };
 
 /* What belongs to a lost device is not released: NVIDIA's driver crashes when it is. */
-#define UNLESS_LOST(dev, call) ((void)((dev)->first->lost || (call) != CL_SUCCESS))
+#define UNLESS_LOST(dev, call) ((void)((dev)->lost || (call) != CL_SUCCESS))
 
 /* Turns a failed call into a sentence.  `where` completes it: "in kernel 'blurred'"; may be empty. */
 __attribute__((format(printf, 5, 6))) bool cl_fail(Device *dev, cl_int status, const char *call, Err *err,
