@@ -12,28 +12,28 @@ syn keyword pipeOperator asinh atan atan2 ball bilateral bottomhat boundaries bo
 syn keyword pipeOperator c_of canny canvas cbrt ceil centroids channels clahe
 syn keyword pipeOperator clear_border clip closing closing_labels colormap colours combine_labels concatenate
 syn keyword pipeOperator constant convolve correlate cos cosh count crop denoise_tv
-syn keyword pipeOperator depth detect_maxima detect_minima diamond difference_of_gaussians dilate dilate_labels dimensions
-syn keyword pipeOperator disk distance divide_by_gaussian_background downscale erode erode_connected_labels erode_labels eroded_otsu
-syn keyword pipeOperator exp exp2 expand_labels extension_ratio f32 f64 fill_holes filter_by_size
-syn keyword pipeOperator flip floor gabor gauss_otsu gaussian gaussian_derivative gradient_magnitude h_maxima
-syn keyword pipeOperator has_axis height hessian_eigenvalue histogram hull hypot hysteresis i16
-syn keyword pipeOperator i32 isfinite isnan isodata kappa_sigma keep_labels kuwahara label
-syn keyword pipeOperator label2rgb label_count label_equal label_max label_min label_spots label_sum laplace
-syn keyword pipeOperator laplacian_of_gaussian li local_maxima local_minima log log10 log1p log2
-syn keyword pipeOperator make_isotropic mask_labels masked_voronoi match_template max max_filter max_project maximum_extension
-syn keyword pipeOperator mean mean_extension mean_filter mean_project measure median median_filter median_project
-syn keyword pipeOperator merge min min_filter min_project minimum_threshold mode_filter morphological_gradient nan_to_num
-syn keyword pipeOperator near_pairs neighbour_count neighbour_distance neighbour_value niblack normalize number opening
-syn keyword pipeOperator opening_labels otsu outline overlapping_pairs pad paste peak_local_max percentile
-syn keyword pipeOperator percentile_filter pick pixel_size placed points prewitt property ramp
-syn keyword pipeOperator reconstruct relabel remove_large_objects remove_small_holes remove_small_objects resize rgb2gray rgb2hed
-syn keyword pipeOperator rgb2hsv richardson_lucy roll rolling_ball rotate round sato sauvola
-syn keyword pipeOperator scale scharr sigma_clip sign sin sinh skeletonize sobel
-syn keyword pipeOperator split_objects sqrt std std_filter std_project structure_tensor_eigenvalue subtract_gaussian_background sum
-syn keyword pipeOperator sum_filter sum_project tan tanh tophat touching_pairs translate transpose
-syn keyword pipeOperator triangle trunc u16 u32 u8 unsharp var variance_filter
-syn keyword pipeOperator voronoi voronoi_otsu watershed white width x_of y_of yen
-syn keyword pipeOperator z_of
+syn keyword pipeOperator depth deskew detect_maxima detect_minima diamond difference_of_gaussians dilate dilate_labels
+syn keyword pipeOperator dimensions disk distance divide_by_gaussian_background downscale erode erode_connected_labels erode_labels
+syn keyword pipeOperator eroded_otsu exp exp2 expand_labels extension_ratio f32 f64 fill_holes
+syn keyword pipeOperator filter_by_size flip floor gabor gauss_otsu gaussian gaussian_derivative gradient_magnitude
+syn keyword pipeOperator h_maxima has_axis height hessian_eigenvalue histogram hull hypot hysteresis
+syn keyword pipeOperator i16 i32 isfinite isnan isodata kappa_sigma keep_labels kuwahara
+syn keyword pipeOperator label label2rgb label_count label_equal label_max label_min label_spots label_sum
+syn keyword pipeOperator laplace laplacian_of_gaussian li local_maxima local_minima log log10 log1p
+syn keyword pipeOperator log2 make_isotropic mask_labels masked_voronoi match_template max max_filter max_project
+syn keyword pipeOperator maximum_extension mean mean_extension mean_filter mean_project measure median median_filter
+syn keyword pipeOperator median_project merge min min_filter min_project minimum_threshold mode_filter morphological_gradient
+syn keyword pipeOperator nan_to_num near_pairs neighbour_count neighbour_distance neighbour_value niblack normalize number
+syn keyword pipeOperator opening opening_labels otsu outline overlapping_pairs pad paste peak_local_max
+syn keyword pipeOperator percentile percentile_filter pick pixel_size placed points polar prewitt
+syn keyword pipeOperator property ramp reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects
+syn keyword pipeOperator resize rgb2gray rgb2hed rgb2hsv richardson_lucy roll rolling_ball rotate
+syn keyword pipeOperator round sato sauvola scale scharr sigma_clip sign sin
+syn keyword pipeOperator sinh skeletonize sobel split_objects sqrt std std_filter std_project
+syn keyword pipeOperator structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan tanh tophat
+syn keyword pipeOperator touching_pairs translate transpose triangle trunc u16 u32 u8
+syn keyword pipeOperator unsharp var variance_filter voronoi voronoi_otsu watershed white width
+syn keyword pipeOperator x_of y_of yen z_of zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
