@@ -401,6 +401,18 @@ bool file_check_target(const char *path, int code, Err *err)
     return true;
 }
 
+int file_open_in_place(const char *path)
+{
+    struct stat st;
+    int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+        errno = ELOOP;
+    }
+    return fd;
+}
+
 bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
 {
     TRY(file_check_target(path, CODE_OUTPUT, err));

@@ -35,6 +35,10 @@ bool file_make_private_folder(const char *path, Err *err);
  * alone.  *fd is the open folder, or -1. */
 bool file_open_private(const char *folder, int *fd, Err *err);
 
+/* Opens a file that is written in place under a name that anybody knows, and makes it; never a link, which would lead
+ * elsewhere, nor a pipe or a device.  -1 with errno, which is ELOOP for those. */
+int file_open_in_place(const char *path);
+
 /*
  * The atomic steps singly, for writers that need a file descriptor or a name of their own.
  * file_temp makes an empty temporary file beside `path` (name in `temp`, at most `size` bytes;

@@ -316,7 +316,7 @@ enum { PROG_IDS_COLUMNS = 3 };
 typedef struct ProgTable {
     const char *name;
     int step;                  /* the measure step that fills it */
-    const char *columns;       /* comma separated, as written in the CSV header */
+    const char *columns;       /* comma separated: what is measured (measure_parse), or the names of columns */
     int sort;                  /* the column, from 1, that its rows are sorted by, negative: largest first */
     int ids[PROG_IDS_COLUMNS]; /* of its first columns: the input, from 1, whose places they are; 0: numbers */
 } ProgTable;

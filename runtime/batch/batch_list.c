@@ -158,18 +158,42 @@ static bool name_all_files(BatchList *list, const Options *o, Err *err)
     return (list->shard != NULL || no_memory(err)) && name_batch_files(list, &whole, &list->whole, err);
 }
 
+/* "label,0:mean,1:mean=red" lists label, mean and red. */
+static bool lists(const char *columns, const char *name)
+{
+    for (const char *at = columns; at != NULL && *at != '\0'; at += *at == ',') {
+        size_t n = strcspn(at, ",");
+        const char *end = at + n, *equals = memchr(at, '=', n), *colon = memchr(at, ':', n);
+        const char *header = equals != NULL ? equals + 1 : colon != NULL ? colon + 1 : at;
+        if ((size_t)(end - header) == strlen(name) && strncmp(header, name, strlen(name)) == 0) {
+            return true;
+        }
+        at = end;
+    }
+    return false;
+}
+
+/* Whether tables of all images have a column of this name from an output: a value, a place and what is there, or what is
+ * measured. */
+static bool has_column(const Program *p, const ProgOutput *output, const char *name)
+{
+    return output->kind == OUT_TABLE    ? lists(p->tables[output->table].columns, name)
+           : output->kind == OUT_SERIES ? strcmp(output->axes, name) == 0 || strcmp(output->name, name) == 0
+                                        : output->kind == OUT_VALUE && strcmp(output->name, name) == 0;
+}
+
 /* Columns stand in tables of all images, beside those that the pipeline has. */
 static bool check_columns(const BatchList *list, const Options *o, Err *err)
 {
     const Program *p = list->program;
     bool table = list->files.values != NULL;
     for (int i = 0; i < p->n_outputs; i++) {
-        const ProgOutput *output = &p->outputs[i];
-        bool value = output->kind == OUT_VALUE || output->kind == OUT_SERIES;
         table = table || list->files.merged[i] != NULL;
-        if (value && columns_find(&list->columns, output->name, strlen(output->name)) >= 0) {
-            return err_set(err, CODE_USAGE, "--columns '%s': the tables would have two columns '%s'", o->columns,
-                           output->name);
+        for (int k = 0; k < list->columns.n; k++) {
+            if (has_column(p, &p->outputs[i], list->columns.names[k])) {
+                return err_set(err, CODE_USAGE, "--columns '%s': the tables would have two columns '%s'", o->columns,
+                               list->columns.names[k]);
+            }
         }
     }
     if (list->columns.n > 0 && (!table || names_one_file(list))) {

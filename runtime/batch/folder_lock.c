@@ -112,7 +112,7 @@ static Outcome try_often(FolderLock *lock, const char *folder, const LockShare *
             close(lock->fd);
             (void)poll(NULL, 0, MOMENT_MS);
         }
-        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        lock->fd = file_open_in_place(lock->path);
         outcome = lock->fd >= 0 ? take_all(lock, folder, share, holder) : NO_LOCKS;
     }
     return outcome;

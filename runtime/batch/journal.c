@@ -331,8 +331,10 @@ bool journal_open(const char *path, const char *key, bool resume, Journal **out,
     if (j == NULL) {
         return false;
     }
-    j->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    bool ok = j->fd >= 0 || file_err_set(err, CODE_OUTPUT, "write", path, errno);
+    j->fd = file_open_in_place(path);
+    bool ok =
+        j->fd >= 0 || (errno == ELOOP ? err_set(err, CODE_OUTPUT, "'%s' is a link, or no plain file; remove it", path)
+                                      : file_err_set(err, CODE_OUTPUT, "write", path, errno));
     if (!ok || !begin(j, head, resume, err)) {
         journal_close(j);
         *out = NULL;

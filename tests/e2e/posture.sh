@@ -44,6 +44,23 @@ cp "$SAMPLES/blobs.tif" 'plate/b.tif'
 expect 0 '' "$PIPEC" run first.pipe plate -q -o out --device reference
 check test "$(sed 1d out/t.csv | cut -d, -f1 | uniq | tr '\n' ' ')" = "'=1+2.tif b.tif "
 
+# What is written in place is no link that leads elsewhere, and no pipe.
+printf 'as it was\n' >elsewhere
+for link in .first.journal .pipec.lock; do
+    mkdir linked
+    ln -s ../elsewhere "linked/$link"
+    status=0
+    "$PIPEC" run first.pipe plate -q -o linked --device reference 2>said.err || status=$?
+    check test "$(cat elsewhere)" = 'as it was'
+    rm -r linked
+done
+mkdir linked
+ln -s ../elsewhere linked/.first.journal
+expect 5 'is a link, or no plain file' "$PIPEC" run first.pipe plate -q -o linked --device reference
+rm linked/.first.journal
+mkfifo linked/.first.journal
+expect 5 'is a link, or no plain file' "$PIPEC" run first.pipe plate -q -o linked --device reference
+
 # Kernels of a folder that others can write to are not used.
 printf 'input image[y, x]\noutput more = image + 1\n' >more.pipe
 mkdir -m 0777 shared

@@ -55,9 +55,13 @@ check test "$(awk -F, '$1 == "A01" { printf "%.6f,%g", $3, $4 }' grouped/t_by_we
 run cells.pipe plates/P1 -o both-columns --columns '{well}_{field}' --summary well,field
 check test "$(sed -n 1p both-columns/t_by_well_field.csv)" = well,field,count,area_mean,area_median
 printf 'input image[y, x]\noutput copy = image\n' >copy.pipe
-for columns in '{well}{field}' '{}' plain '{a' '{a}_{a}' '{image}_{b}' '{n}_{b}' '{a b}_{c}' '{well}-{field}' '{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/{o}/{p}/{q}_{r}'; do
+for columns in '{well}{field}' '{}' plain '{a' '{a}_{a}' '{image}_{b}' '{n}_{b}' '{area}_{b}' '{a b}_{c}' '{well}-{field}' '{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}/{j}/{k}/{l}/{m}/{o}/{p}/{q}_{r}'; do
     expect 2 '--columns' "$PIPEC" run cells.pipe plates/P1 -o refused --columns "$columns" --device reference
     check test ! -e refused
+done
+printf 'input image[y, x]\nobjects = label(image > 150)\noutput t = measure(objects, bright = image)\noutput p = near_pairs(objects, distance = 9)\noutput s = histogram(image, 4) as csv\n' >more.pipe
+for columns in '{bright}_{b}' '{neighbour}_{b}' '{x}_{b}' '{s}_{b}'; do
+    expect 2 'the tables would have two columns' "$PIPEC" run more.pipe plates/P1 -o refused --columns "$columns" --device reference
 done
 expect 2 "there is no column 'plate'" "$PIPEC" run cells.pipe plates/P1 --columns '{well}_{field}' --summary plate
 expect 2 "no table of all images" "$PIPEC" run copy.pipe plates/P1/A01_1.tif --columns "{well}_{field}"
