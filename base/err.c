@@ -1,6 +1,8 @@
 /* err: the first failure's text and exit code. */
 #include "err.h"
 
+#include "utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +18,7 @@ bool err_set(Err *err, int code, const char *format, ...)
     va_start(ap, format);
     vsnprintf(err->text, sizeof err->text, format, ap);
     va_end(ap);
+    utf8_hide_controls(err->text, true);
     return false;
 }
 
@@ -28,6 +31,7 @@ bool err_prefix(Err *err, const char *format, ...)
     va_end(ap);
     memcpy(tail, err->text, sizeof tail);
     snprintf(err->text, sizeof err->text, "%s: %.690s", head, tail);
+    utf8_hide_controls(err->text, true);
     return false;
 }
 

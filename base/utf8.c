@@ -1,6 +1,8 @@
 /* utf8: texts that somebody else wrote, a character at a time. */
 #include "utf8.h"
 
+#include <string.h>
+
 int utf8_size(const char *s, int n)
 {
     const unsigned char *p = (const unsigned char *)s;
@@ -44,6 +46,18 @@ void utf8_add_clean(Str *out, const char *text, int n)
         } else {
             str_addn(out, text + i, (size_t)size);
             i += size;
+        }
+    }
+}
+
+void utf8_hide_controls(char *text, bool lines)
+{
+    for (int left = (int)strlen(text), size; left > 0; text += size, left -= size) {
+        size = utf8_size(text, left);
+        bool hidden = size > 0 && utf8_is_control(text, size) && !(lines && (*text == '\n' || *text == '\t'));
+        size = size > 0 ? size : 1;
+        if (hidden) {
+            memset(text, '?', (size_t)size);
         }
     }
 }

@@ -17,5 +17,7 @@ bool utf8_is_control(const char *s, int size);
 /* Appends the first n bytes of a text, with the replacement for what is no character, and for control characters but
  * for newlines and tabs. */
 void utf8_add_clean(Str *out, const char *text, int n);
+/* Puts ? where a control character is, so that names of files cannot steer a terminal; `lines`: newlines and tabs stay. */
+void utf8_hide_controls(char *text, bool lines);
 
 #endif

@@ -2,6 +2,7 @@
 #include "join.h"
 
 #include "../../base/file.h"
+#include "../../base/utf8.h"
 #include "csv.h"
 #include "merge.h"
 
@@ -109,7 +110,10 @@ void join_report(const Join *join, FILE *to)
     }
     for (int i = 0; i < join->n; i++) {
         if (join->images[i].fate == JOIN_FAILED) {
-            fprintf(to, "  %s: %s\n", join->images[i].name, join->images[i].reason);
+            char shown[4096];
+            snprintf(shown, sizeof shown, "%s", join->images[i].name);
+            utf8_hide_controls(shown, false);
+            fprintf(to, "  %s: %s\n", shown, join->images[i].reason);
         }
     }
 }

@@ -7,6 +7,7 @@
  */
 #include "progress.h"
 
+#include "../../base/utf8.h"
 #include "../host/status.h"
 
 #include <pthread.h>
@@ -23,7 +24,7 @@ struct Progress {
     double parts; /* work done, in images */
     double begin;
     double warm, warm_at; /* what was done when the first result was there, and when */
-    char name[200];
+    char name[4096];      /* as shown */
 };
 
 static double now(void)
@@ -123,8 +124,9 @@ void progress_image(Progress *p, const char *name, const char *detail)
     pthread_mutex_lock(&p->lock);
     p->images++;
     snprintf(p->name, sizeof p->name, "%s", name);
+    utf8_hide_controls(p->name, false);
     if (!p->bar) {
-        fprintf(p->to, "%d/%d %s  %s\n", p->images + p->skipped, p->total, name, detail);
+        fprintf(p->to, "%d/%d %s  %s\n", p->images + p->skipped, p->total, p->name, detail);
         fflush(p->to);
     }
     pthread_mutex_unlock(&p->lock);
@@ -140,6 +142,7 @@ void progress_note(Progress *p, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    utf8_hide_controls(text, false);
     status_print(p->to, "note: %s\n", text);
 }
 

@@ -44,6 +44,14 @@ cp "$SAMPLES/blobs.tif" 'plate/b.tif'
 expect 0 '' "$PIPEC" run first.pipe plate -q -o out --device reference
 check test "$(sed 1d out/t.csv | cut -d, -f1 | uniq | tr '\n' ' ')" = "'=1+2.tif b.tif "
 
+# Names of files do not steer a terminal, nor write lines of their own.
+mkdir steered
+cp "$SAMPLES/blobs.tif" "steered/$(printf 'a\033[31m\nnote: forged.tif')"
+printf 'junk' >"steered/$(printf 'b\033[2J.tif')"
+expect 1 'b?[2J.tif' "$PIPEC" run first.pipe steered -o out --device reference
+check test "$(tr -d '\n[:print:]' <said.err | wc -c)" -eq 0
+check test "$(grep -c '^note: forged' said.err)" -eq 0
+
 # What is written in place is no link that leads elsewhere, and no pipe.
 printf 'as it was\n' >elsewhere
 for link in .first.journal .pipec.lock; do
