@@ -4,6 +4,7 @@
 cd "$1" || exit 2
 table='
 base
+cmake frontend/ops
 program base
 ir base
 reference base ir

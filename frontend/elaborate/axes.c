@@ -93,21 +93,12 @@ bool el_need_axis(Elab *el, Val v, int axis, Span span)
 
 /* ---- arguments that name axes -------------------------------------------------------------- */
 
-static int param_called(const Call *call, const char *name)
-{
-    int i = call->op->n_params - 1;
-    while (i >= 0 && strcmp(call->op->param[i].name, name) != 0) {
-        i--;
-    }
-    return i;
-}
-
 /* Arguments called as the axes of the user become those of the axes as they lie. */
 static void move_arguments(const Elab *el, Call *call, const char *const names[3])
 {
     const Call from = *call;
     for (int axis = 0; axis < 3; axis++) {
-        int i = param_called(call, names[axis]), to = param_called(call, names[el_axis(el, from.arg[0], axis)]);
+        int i = el_argument(call, names[axis]), to = el_argument(call, names[el_axis(el, from.arg[0], axis)]);
         if (i >= 0 && to >= 0) {
             call->arg[to] = from.arg[i];
             call->given[to] = from.given[i];
@@ -142,8 +133,8 @@ void el_settle_axes(Elab *el, Call *call)
 /* What lies behind the axis moves up. */
 Val el_without_axis(Elab *el, Call *call)
 {
-    const Val v = call->arg[0];
-    int gone = call->arg[1].text[0] - 'x';
+    const Val v = call->arg[WITHOUT_AXIS_V];
+    int gone = call->arg[WITHOUT_AXIS_AXIS].text[0] - 'x';
     IrGrid grid = *el_grid(el, v);
     ElNames names = *el_names_of(el, v.grid);
     if (el_ndim(el, v) == 1) {

@@ -40,12 +40,12 @@ Val el_math(Elab *el, Call *call)
 Val el_constant_border(Elab *el, Call *call)
 {
     (void)el;
-    return (Val){.kind = VAL_BORDER, .grid = -1, .border = IR_CONSTANT, .expr = call->arg[0].expr};
+    return (Val){.kind = VAL_BORDER, .grid = -1, .border = IR_CONSTANT, .expr = call->arg[CONSTANT_VALUE].expr};
 }
 
 Val el_squared_border(Elab *el, Call *call)
 {
-    Val border = call->arg[0];
+    Val border = call->arg[SQUARED_BORDER_BORDER];
     if (border.border == IR_CONSTANT) {
         border.expr = ir_op2(el->g, IR_X_MUL, border.expr, border.expr);
     }
@@ -61,7 +61,7 @@ Val el_repeats(Elab *el, Call *call)
 
 Val el_as_number(Elab *el, Call *call)
 {
-    Val v = call->arg[0];
+    Val v = call->arg[NUMBER_V];
     IrGraph *g = el->g;
     if (el_is_truth(el, v)) {
         return el_scalar(el, ir_op3(g, IR_X_SELECT, v.expr, ir_const(g, 1), ir_const(g, 0)));
@@ -155,22 +155,22 @@ Val el_size(Elab *el, Call *call)
 
 Val el_dimensions(Elab *el, Call *call)
 {
-    return el_number(el, el_ndim(el, call->arg[0]));
+    return el_number(el, el_ndim(el, call->arg[DIMENSIONS_V]));
 }
 
 Val el_has_axis(Elab *el, Call *call)
 {
     static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}, {"c", IR_AX_C}};
-    int axis = el_axis(el, call->arg[0], axis_called(WORDS, 4, call->arg[1].text));
-    return el_host(ir_const_typed(el->g, el_has(el, call->arg[0], axis), ELEM_BOOL));
+    int axis = el_axis(el, call->arg[HAS_AXIS_V], axis_called(WORDS, 4, call->arg[HAS_AXIS_AXIS].text));
+    return el_host(ir_const_typed(el->g, el_has(el, call->arg[HAS_AXIS_V], axis), ELEM_BOOL));
 }
 
 Val el_pixel_size(Elab *el, Call *call)
 {
     static const AxisWord WORDS[] = {{"x", IR_AX_X}, {"y", IR_AX_Y}, {"z", IR_AX_Z}};
-    int axis = axis_called(WORDS, 3, call->arg[0].text);
-    int grid = el_grid_of(el, call->arg[1]);
-    IrExpr size = el_size_along(el, grid, grid >= 0 ? el_axis(el, call->arg[1], axis) : axis);
+    int axis = axis_called(WORDS, 3, call->arg[PIXEL_SIZE_AXIS].text);
+    int grid = el_grid_of(el, call->arg[PIXEL_SIZE_OF]);
+    IrExpr size = el_size_along(el, grid, grid >= 0 ? el_axis(el, call->arg[PIXEL_SIZE_OF], axis) : axis);
     if (size == 0) {
         Diag *d = el_error(el, NO_PIXEL_SIZE, call->span, "xyz"[axis]);
         diag_help(el->diags, d, "pixel_size(%c) is that of the pipeline's first input", "xyz"[axis]);
@@ -182,8 +182,8 @@ Val el_pixel_size(Elab *el, Call *call)
 /* Zeros with the axes of an image and other extents. */
 Val el_canvas(Elab *el, Call *call)
 {
-    IrGrid grid = *el_grid(el, call->arg[0]);
-    IrPlace place = *el_place_of(el, call->arg[0].grid);
+    IrGrid grid = *el_grid(el, call->arg[CANVAS_V]);
+    IrPlace place = *el_place_of(el, call->arg[CANVAS_V].grid);
     for (int ax = 0; ax < IR_AXES; ax++) {
         if (!call->given[ax + 1] || call->arg[ax + 1].kind != VAL_NUMBER) {
             continue;
@@ -193,7 +193,7 @@ Val el_canvas(Elab *el, Call *call)
         place = ax < 3 ? el_nowhere() : place;
     }
     return el_image(el, ir_const_typed(el->g, 0, ELEM_F32),
-                    el_add_grid(el, grid, place, *el_names_of(el, call->arg[0].grid)));
+                    el_add_grid(el, grid, place, *el_names_of(el, call->arg[CANVAS_V].grid)));
 }
 
 /* 0, 1, 2 ... along the axis that is named first; the others only have an extent. */
@@ -243,7 +243,7 @@ Val el_round_footprint(Elab *el, Call *call)
 
 Val el_box_footprint(Elab *el, Call *call)
 {
-    const Val r = call->arg[0];
+    const Val r = call->arg[BOX_RADIUS];
     return footprint(el, "box", *el_member(r, "x"), *el_member(r, "y"), *el_member(r, "z"));
 }
 
@@ -423,8 +423,9 @@ static IrExpr within_radii(Elab *el, Val f, const IrExpr at[3])
 Val el_footprint_has(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    const Val f = call->arg[0];
-    const IrExpr at[3] = {call->arg[1].expr, call->arg[2].expr, call->arg[3].expr};
+    const Val f = call->arg[FOOTPRINT_HAS_F];
+    const IrExpr at[3] = {call->arg[FOOTPRINT_HAS_X].expr, call->arg[FOOTPRINT_HAS_Y].expr,
+                          call->arg[FOOTPRINT_HAS_Z].expr};
     IrExpr r = f.items[0].val.expr;
     if (strcmp(f.text, "box") == 0) {
         return el_host(ir_const_typed(g, 1, ELEM_BOOL));
@@ -449,14 +450,14 @@ Val el_footprint_has(Elab *el, Call *call)
 
 Val el_has_shape(Elab *el, Call *call)
 {
-    bool alike = strcmp(call->arg[0].text, call->arg[1].text) == 0;
+    bool alike = strcmp(call->arg[HAS_SHAPE_F].text, call->arg[HAS_SHAPE_SHAPE].text) == 0;
     return el_host(ir_const_typed(el->g, alike, ELEM_BOOL));
 }
 
 /* Round shapes and boxes are their own mirror images. */
 Val el_turned(Elab *el, Call *call)
 {
-    Val f = call->arg[0];
+    Val f = call->arg[TURNED_F];
     if (strcmp(f.text, "literal") != 0) {
         return f;
     }
@@ -499,7 +500,7 @@ Val el_is_large(Elab *el, Call *call)
     Window w;
     int pixels = 0;
     double most = 0;
-    bool known = known_window(el, call->arg[1], &w) && el_constant(el, call->arg[2], &most);
+    bool known = known_window(el, call->arg[IS_LARGE_F], &w) && el_constant(el, call->arg[IS_LARGE_MOST], &most);
     double box = (2 * w.radius[0] + 1) * (2 * w.radius[1] + 1) * (2 * w.radius[2] + 1);
     bool large =
         !known || (w.shape != WINDOW_LITERAL && !(box <= 16 * most)); /* all others fill a sixth of their box */
@@ -567,12 +568,13 @@ static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr perc
 
 Val el_window_rank(Elab *el, Call *call)
 {
-    return add_window(el, call, call->arg[2], call->arg[3], call->arg[1].expr, false);
+    return add_window(el, call, call->arg[WINDOW_RANK_RADIUS], call->arg[WINDOW_RANK_BORDER],
+                      call->arg[WINDOW_RANK_Q].expr, false);
 }
 
 Val el_window_mode(Elab *el, Call *call)
 {
-    return add_window(el, call, call->arg[1], call->arg[2], ir_const(el->g, 0), true);
+    return add_window(el, call, call->arg[WINDOW_MODE_RADIUS], call->arg[WINDOW_MODE_BORDER], ir_const(el->g, 0), true);
 }
 
 /* ---- literal kernels ------------------------------------------------------------------- */
@@ -593,15 +595,16 @@ static int from_middle(int i, int n, bool flip)
 Val el_literal_kernel(Elab *el, Call *call)
 {
     Rows rows;
-    const Val border = call->arg[2], v = el_beside_outside(el, call->arg[0], border.border, border.expr);
-    bool flip = el_is_truth(el, call->arg[3]);
+    const Val border = call->arg[LITERAL_KERNEL_BORDER],
+              v = el_beside_outside(el, call->arg[LITERAL_KERNEL_V], border.border, border.expr);
+    bool flip = el_is_truth(el, call->arg[LITERAL_KERNEL_FLIPPED]);
     double value = 0;
-    flip = flip && el_constant(el, call->arg[3], &value) && value != 0;
-    if (!read_rows(el, call->arg[1], &rows, call->at[1])) {
+    flip = flip && el_constant(el, call->arg[LITERAL_KERNEL_FLIPPED], &value) && value != 0;
+    if (!read_rows(el, call->arg[LITERAL_KERNEL_ROWS], &rows, call->at[LITERAL_KERNEL_ROWS])) {
         return el_err();
     }
     if ((rows.ny > 1 && !el_has(el, v, IR_AX_Y)) || (rows.nz > 1 && !el_has(el, v, IR_AX_Z))) {
-        el_error(el, NO_SUCH_AXIS, call->at[1], rows.nz > 1 ? "z" : "y", el_axes(el, v.grid));
+        el_error(el, NO_SUCH_AXIS, call->at[LITERAL_KERNEL_ROWS], rows.nz > 1 ? "z" : "y", el_axes(el, v.grid));
         return el_err();
     }
     IrGraph *g = el->g;
@@ -640,7 +643,7 @@ Val el_merge(Elab *el, Call *call)
 /* Bytes in channels are made for the eye. */
 Val el_is_picture(Elab *el, Call *call)
 {
-    const Val v = call->arg[0];
+    const Val v = call->arg[IS_PICTURE_V];
     bool bytes = el_has(el, v, IR_AX_C) && ir_pixels(el->g, v.expr).elem == ELEM_U8;
     return el_host(ir_const_typed(el->g, bytes, ELEM_BOOL));
 }
@@ -648,24 +651,24 @@ Val el_is_picture(Elab *el, Call *call)
 /* A kernel is a list of rows, or a function of the offsets. */
 Val el_is_list(Elab *el, Call *call)
 {
-    return el_host(ir_const_typed(el->g, call->arg[0].kind == VAL_LIST, ELEM_BOOL));
+    return el_host(ir_const_typed(el->g, call->arg[IS_LIST_V].kind == VAL_LIST, ELEM_BOOL));
 }
 
 Val el_list_length(Elab *el, Call *call)
 {
-    return el_number(el, call->arg[0].n);
+    return el_number(el, call->arg[LIST_LENGTH_LIST].n);
 }
 
 /* The number in a list of numbers: nested choices, so that the index may be a pixel. */
 Val el_pick(Elab *el, Call *call)
 {
-    const Val index = call->arg[0], list = call->arg[1];
+    const Val index = call->arg[PICK_INDEX], list = call->arg[PICK_LIST];
     if (list.n == 0) {
-        el_error(el, LIST_NOT_RECTANGULAR, call->at[1], "");
+        el_error(el, LIST_NOT_RECTANGULAR, call->at[PICK_LIST], "");
         return el_err();
     }
     if (list.n > ELAB_MAX_UNROLL) {
-        el_error(el, LIST_TOO_LONG, call->at[1], (double)list.n, ELAB_MAX_UNROLL);
+        el_error(el, LIST_TOO_LONG, call->at[PICK_LIST], (double)list.n, ELAB_MAX_UNROLL);
         return el_err();
     }
     Val picked = list.items[list.n - 1].val;
@@ -678,7 +681,7 @@ Val el_pick(Elab *el, Call *call)
 
 Val el_is_mask_op(Elab *el, Call *call)
 {
-    return el_host(ir_const_typed(el->g, el_is_mask(el, call->arg[0]), ELEM_BOOL));
+    return el_host(ir_const_typed(el->g, el_is_mask(el, call->arg[IS_MASK_V]), ELEM_BOOL));
 }
 
 static Val per_axis(Elab *el, IrExpr x, IrExpr y, IrExpr z)
@@ -694,15 +697,15 @@ static Val per_axis(Elab *el, IrExpr x, IrExpr y, IrExpr z)
 Val el_kernel_radius(Elab *el, Call *call)
 {
     Rows rows;
-    if (call->arg[0].kind == VAL_FUNCTION) {
-        if (call->arg[1].kind != VAL_RECORD) {
+    if (call->arg[KERNEL_RADIUS_KERNEL].kind == VAL_FUNCTION) {
+        if (call->arg[KERNEL_RADIUS_RADIUS].kind != VAL_RECORD) {
             Diag *d = el_error(el, MISSING_ARGUMENT, call->span, "a kernel function", "radius");
             diag_help(el->diags, d, "convolve(v, f, radius = 3) takes f of the offsets -3 .. 3");
             return el_err();
         }
-        return call->arg[1];
+        return call->arg[KERNEL_RADIUS_RADIUS];
     }
-    if (!read_rows(el, call->arg[0], &rows, call->at[0])) {
+    if (!read_rows(el, call->arg[KERNEL_RADIUS_KERNEL], &rows, call->at[KERNEL_RADIUS_KERNEL])) {
         return el_err();
     }
     IrGraph *g = el->g;
@@ -719,8 +722,8 @@ Val el_kernel_extent(Elab *el, Call *call)
     if (el_is_bad(radius)) {
         return radius;
     }
-    if (call->arg[0].kind == VAL_LIST) {
-        read_rows(el, call->arg[0], &rows, call->at[0]);
+    if (call->arg[KERNEL_EXTENT_KERNEL].kind == VAL_LIST) {
+        read_rows(el, call->arg[KERNEL_EXTENT_KERNEL], &rows, call->at[KERNEL_EXTENT_KERNEL]);
         return per_axis(el, ir_const(g, rows.nx), ir_const(g, rows.ny), ir_const(g, rows.nz));
     }
     IrExpr extent[3];
@@ -735,6 +738,6 @@ Val el_kernel_extent(Elab *el, Call *call)
 Val el_known_zero(Elab *el, Call *call)
 {
     double value;
-    bool zero = el_constant(el, call->arg[0], &value) && value == 0;
+    bool zero = el_constant(el, call->arg[KNOWN_ZERO_N], &value) && value == 0;
     return el_host(ir_const_typed(el->g, zero, ELEM_BOOL));
 }

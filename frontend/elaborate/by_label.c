@@ -191,30 +191,21 @@ IrExpr el_where_present(Elab *el, Val labels, IrExpr place, Span span)
 
 Val el_points(Elab *el, Call *call)
 {
-    IrNode node = {.op = IR_POINTS, .kind = IR_K_LABELS, .elem = ELEM_U32, .grid = call->arg[0].grid};
-    node.of = el_labels_of(el, call->arg[0], call->span);
+    IrNode node = {.op = IR_POINTS, .kind = IR_K_LABELS, .elem = ELEM_U32, .grid = call->arg[POINTS_LABELS].grid};
+    node.of = el_labels_of(el, call->arg[POINTS_LABELS], call->span);
     for (int axis = 0; axis < 4; axis++) {
         node.in[axis] = value_of_label(el, call, axis + 1, node.of);
         if (node.in[axis] == 0) {
             return el_err();
         }
     }
-    if (!el_is_dense(el, call->arg[0])) {
-        node.points.x = el_where_present(el, call->arg[0], node.points.x, call->span);
+    if (!el_is_dense(el, call->arg[POINTS_LABELS])) {
+        node.points.x = el_where_present(el, call->arg[POINTS_LABELS], node.points.x, call->span);
     }
     return el_node(el, el_add_once(el, node, NULL, call->span));
 }
 
 /* ---- neighbours ------------------------------------------------------------------------ */
-
-static int param_called(const Call *call, const char *name)
-{
-    int i = call->op->n_params - 1;
-    while (i >= 0 && strcmp(call->op->param[i].name, name) != 0) {
-        i--;
-    }
-    return i;
-}
 
 /* The mean coordinate of a label along an axis, as an expression of it. */
 static IrExpr centroid_of_label(Elab *el, Val labels, IrId node, int axis, Span span)
@@ -238,7 +229,7 @@ static IrExpr centroid_of_label(Elab *el, Val labels, IrId node, int axis, Span 
 
 bool el_sizes_of_pixels(Elab *el, const Call *call, IrExpr size[3])
 {
-    int given = param_called(call, "spacing"), distance = param_called(call, "distance");
+    int given = el_argument(call, "spacing"), distance = el_argument(call, "distance");
     const Val labels = call->arg[0], length = call->arg[distance];
     for (int axis = 0; axis < 3; axis++) {
         size[axis] = ir_const(el->g, 1);
@@ -275,8 +266,8 @@ static bool near_node(Elab *el, Call *call, IrNode *node)
     if (!el_is_dense(el, labels)) {
         node->near.x = el_where_present(el, labels, node->near.x, call->span);
     }
-    node->near.n = bound(el, call->arg[param_called(call, "n")]);
-    node->near.limit = bound(el, call->arg[param_called(call, "distance")]);
+    node->near.n = bound(el, call->arg[el_argument(call, "n")]);
+    node->near.limit = bound(el, call->arg[el_argument(call, "distance")]);
     return el_sizes_of_pixels(el, call, node->near.spacing);
 }
 
@@ -330,7 +321,7 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
     if (value > 0) {
         args[2] = painted(el, call, value);
         args[3] = el_places(call->arg[0]);
-        args[4] = call->arg[param_called(call, "own")];
+        args[4] = call->arg[el_argument(call, "own")];
     }
     return el_from_prelude(el, name, args, at, value > 0 ? 5 : fold > 0 ? 3 : 1, call->span);
 }
@@ -339,9 +330,9 @@ static Val of_touching(Elab *el, Call *call, int value, int fold)
 Val el_neighbours(Elab *el, Call *call)
 {
     static const char *const FOLDS[] = {"count", "sum", "mean", "min", "max", "std", "median", "mode"};
-    int value = param_called(call, "v"), word = param_called(call, "fold"), fold = 0;
-    bool near = call->arg[param_called(call, "n")].kind == VAL_NUMBER ||
-                call->arg[param_called(call, "distance")].kind == VAL_NUMBER;
+    int value = el_argument(call, "v"), word = el_argument(call, "fold"), fold = 0;
+    bool near = call->arg[el_argument(call, "n")].kind == VAL_NUMBER ||
+                call->arg[el_argument(call, "distance")].kind == VAL_NUMBER;
     if (value > 0 && !check_axes(el, call, value)) {
         return el_err();
     }
@@ -349,7 +340,7 @@ Val el_neighbours(Elab *el, Call *call)
         return of_touching(el, call, value, word);
     }
     double own = 0;
-    if (value > 0 && el_constant(el, call->arg[param_called(call, "own")], &own) && own != 0) {
+    if (value > 0 && el_constant(el, call->arg[el_argument(call, "own")], &own) && own != 0) {
         Diag *d = el_error(el, UNKNOWN_ARGUMENT, call->span, "neighbour_value by n or distance", "own");
         diag_help(el->diags, d, "labels that touch are found without n and distance");
         return el_err();

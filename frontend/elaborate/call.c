@@ -386,6 +386,11 @@ static int find_param(const Op *op, const char *name)
     return -1;
 }
 
+int el_argument(const Call *call, const char *name)
+{
+    return find_param(call->op, name);
+}
+
 static bool takes_columns(const Op *op)
 {
     bool takes = false;

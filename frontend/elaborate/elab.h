@@ -12,6 +12,8 @@
 #include "../ops/ops.h"
 #include "../syntax/words.h"
 
+#include "op_arguments.h"
+
 typedef enum ValKind {
     VAL_ERROR,
     VAL_NUMBER,    /* expr: host expression; f64, or bool for a truth value */
@@ -389,6 +391,9 @@ struct Call {
     int n;
 };
 
+/* Where an operator has an argument of that name, which several operators have in places of their own; -1: it has not.
+ * The places of one operator's are in op_arguments.h. */
+int el_argument(const Call *call, const char *name);
 Val el_call(Elab *el, const AstExpr *e);
 /* Complains about an argument of another kind than a parameter takes. */
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at);

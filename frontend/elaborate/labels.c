@@ -51,11 +51,11 @@ static Val primitive(Elab *el, IrNode node, const char *part, Span span)
 
 Val el_label(Elab *el, Call *call)
 {
-    int connectivity = connectivity_of(el, call, 1, 3);
+    int connectivity = connectivity_of(el, call, LABEL_CONNECTIVITY, 3);
     if (connectivity == 0) {
         return el_err();
     }
-    Val mask = el_readable(el, call->arg[0], "mask", call->span);
+    Val mask = el_readable(el, call->arg[LABEL_MASK], "mask", call->span);
     IrNode node = {.op = IR_LABEL,
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
@@ -66,13 +66,13 @@ Val el_label(Elab *el, Call *call)
 
 Val el_label_equal(Elab *el, Call *call)
 {
-    int connectivity = connectivity_of(el, call, 1, 3);
+    int connectivity = connectivity_of(el, call, LABEL_EQUAL_CONNECTIVITY, 3);
     if (connectivity == 0) {
         return el_err();
     }
-    Val image = call->arg[0];
+    Val image = call->arg[LABEL_EQUAL_V];
     image.image = IR_K_IMAGE;
-    if (call->arg[0].image != IR_K_LABELS && ir_expr(el->g, image.expr)->type != ELEM_F32) {
+    if (call->arg[LABEL_EQUAL_V].image != IR_K_LABELS && ir_expr(el->g, image.expr)->type != ELEM_F32) {
         image = el_image(el, ir_cast(el->g, image.expr, ELEM_F32), image.grid);
     }
     IrNode node = {.op = IR_LABEL_EQUAL,
@@ -389,15 +389,6 @@ void el_spacing(Elab *el, Val record, IrExpr *arg)
 }
 
 /* The parameter called so, or -1. */
-static int parameter(const Call *call, const char *name)
-{
-    int i = call->op->n_params - 1;
-    while (i >= 0 && strcmp(call->op->param[i].name, name) != 0) {
-        i--;
-    }
-    return i;
-}
-
 /* The column, from 1, that a table of these columns calls so; 0: none. */
 static int column_called(Elab *el, const char *word, const char *columns, int dims)
 {
@@ -421,9 +412,9 @@ static int column_called(Elab *el, const char *word, const char *columns, int di
  * table will call so. */
 static int sort_column(Elab *el, Call *call, Wanted *m)
 {
-    int param = parameter(call, "sort"), dims = el_ndim(el, call->arg[0]);
-    const char *word = call->arg[param].text;
-    int sign = strcmp(call->arg[parameter(call, "order")].text, "descending") == 0 ? -1 : 1;
+    int dims = el_ndim(el, call->arg[0]);
+    const char *word = call->arg[MEASURE_SORT].text;
+    int sign = strcmp(call->arg[MEASURE_ORDER].text, "descending") == 0 ? -1 : 1;
     if (strcmp(word, "label") == 0) {
         return sign < 0 ? sign : 0; /* the order that they have */
     }
@@ -437,7 +428,7 @@ static int sort_column(Elab *el, Call *call, Wanted *m)
     }
     column = column_called(el, word, columns_of(el, m, dims == 3), dims);
     if (column == 0) {
-        Diag *d = el_error(el, SORT_COLUMN, call->at[param], word);
+        Diag *d = el_error(el, SORT_COLUMN, call->at[MEASURE_SORT], word);
         diag_help(el->diags, d, "a column that the table has, such as `%s`", m->n > 0 ? m->headers[0] : "label");
     }
     return sign * column;
@@ -458,8 +449,8 @@ static IrNode measuring(Elab *el, Call *call, Wanted *m, IrNode node)
     for (int ax = 0; ax < 3; ax++) {
         node.measure.spacing[ax] = ir_const(el->g, 1);
     }
-    if (parameter(call, "spacing") >= 0) {
-        el_spacing(el, call->arg[parameter(call, "spacing")], node.measure.spacing);
+    if (el_argument(call, "spacing") >= 0) {
+        el_spacing(el, call->arg[MEASURE_SPACING], node.measure.spacing);
     }
     return node;
 }
@@ -506,8 +497,8 @@ Val el_property(Elab *el, Call *call)
     IrNode column = {.op = IR_COLUMN, .kind = IR_K_VECTOR, .elem = ELEM_F32};
     Val v = primitive(el, measuring(el, call, &m, column), "column", call->span);
     bool counts = m.properties[0]->id == MEASURE_ID_AREA || m.properties[0]->id == MEASURE_ID_NUM_PIXELS;
-    if (!counts && is_part(el, call->arg[0])) { /* of which nothing may be left */
-        v.expr = el_where_present(el, call->arg[0], ir_cast(el->g, v.expr, ELEM_F32), call->span);
+    if (!counts && is_part(el, call->arg[PROPERTY_LABELS])) { /* of which nothing may be left */
+        v.expr = el_where_present(el, call->arg[PROPERTY_LABELS], ir_cast(el->g, v.expr, ELEM_F32), call->span);
     }
     return v;
 }
@@ -523,7 +514,7 @@ Val el_per_label(Elab *el, Call *call)
     while (strcmp(PER_LABEL[fold], call->op->name) != 0) {
         fold++;
     }
-    Val pair[2] = {call->arg[0], fold != LABEL_COUNT ? call->arg[1] : call->arg[0]};
+    Val pair[2] = {call->arg[0], fold != LABEL_COUNT ? call->arg[LABEL_SUM_V] : call->arg[0]};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
@@ -622,11 +613,11 @@ static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
  * the primitive keeps pixel by pixel: where the mask may differ within a label, they get small ones first. */
 Val el_compact(Elab *el, Call *call)
 {
-    Val pair[2] = {call->arg[0], call->arg[1]};
+    Val pair[2] = {call->arg[KEEP_LABELS_LABELS], call->arg[KEEP_LABELS_KEEP]};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
-    OfLabel keep = {el, el_store(el, call->arg[0], "labels", call->span), false};
+    OfLabel keep = {el, el_store(el, call->arg[KEEP_LABELS_LABELS], "labels", call->span), false};
     Val labels = el_image(el, ir_read(el->g, keep.labels), pair[0].grid);
     IrExpr any = any_numbers(el, labels.expr);
     ir_walk(el->g, pair[1].expr, look_for_places, &keep);
@@ -650,25 +641,26 @@ Val el_compact(Elab *el, Call *call)
 Val el_mask_labels(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    Val pair[2] = {call->arg[0], call->arg[1]};
+    Val pair[2] = {call->arg[MASK_LABELS_LABELS], call->arg[MASK_LABELS_MASK]};
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
     IrExpr none = ir_const_typed(g, 0, ELEM_U32);
     Val left = el_image(el, ir_op3(g, IR_X_SELECT, pair[1].expr, pair[0].expr, none), pair[0].grid);
     double renumber = 1;
-    if (el_constant(el, call->arg[2], &renumber) && renumber == 0) {
+    if (el_constant(el, call->arg[MASK_LABELS_RENUMBER], &renumber) && renumber == 0) {
         left.image = IR_K_LABELS;
         return left;
     }
     left = el_readable(el, left, "inside", call->span);
-    return renumbered(el, left, bound_of(el, call->arg[0].expr), any_numbers(el, left.expr), call->span);
+    return renumbered(el, left, bound_of(el, call->arg[MASK_LABELS_LABELS].expr), any_numbers(el, left.expr),
+                      call->span);
 }
 
 Val el_as_labels(Elab *el, Call *call)
 {
-    IrExpr whole = ir_saturate(el->g, call->arg[0].expr, ELEM_U32);
-    Val numbers = el_image(el, whole, call->arg[0].grid);
+    IrExpr whole = ir_saturate(el->g, call->arg[AS_LABELS_V].expr, ELEM_U32);
+    Val numbers = el_image(el, whole, call->arg[AS_LABELS_V].grid);
     IrId node = el_store(el, numbers, "numbers", call->span);
     numbers = el_image(el, ir_read(el->g, node), numbers.grid);
     return renumbered(el, numbers, 0, ir_const(el->g, 1), call->span);
@@ -683,7 +675,7 @@ bool el_is_dense(Elab *el, Val labels)
 /* Three channels of bytes, on a grid of their own. */
 Val el_colours(Elab *el, Call *call)
 {
-    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    Val labels = el_readable(el, call->arg[COLOURS_LABELS], "labels", call->span);
     bool dense = el_is_dense(el, labels), foreign = false;
     IrId of = bound_of(el, labels.expr);
     IrGrid grid = *el_grid(el, labels);
@@ -711,11 +703,11 @@ Val el_colours(Elab *el, Call *call)
 Val el_clear_border(Elab *el, Call *call)
 {
     IrId node;
-    int parts = parameter(call, "parts");
-    bool plain = call->arg[0].kind == VAL_IMAGE && el_plain_read(el, call->arg[0].expr, &node);
+    bool plain =
+        call->arg[CLEAR_BORDER_V].kind == VAL_IMAGE && el_plain_read(el, call->arg[CLEAR_BORDER_V].expr, &node);
     IrOp op = plain ? ir_node(el->g, node)->op : IR_NONE;
     if (op == IR_LABEL || op == IR_LABEL_EQUAL) {
-        call->arg[parts] = el_host(ir_const_typed(el->g, 0, ELEM_BOOL));
+        call->arg[CLEAR_BORDER_PARTS] = el_host(ir_const_typed(el->g, 0, ELEM_BOOL));
     }
     return el_from_prelude(el, call->op->name, call->arg, call->at, call->op->n_params, call->span);
 }
@@ -731,20 +723,20 @@ Val el_without_gaps(Elab *el, Val labels, Span span)
 
 Val el_relabel(Elab *el, Call *call)
 {
-    return el_without_gaps(el, call->arg[0], call->span);
+    return el_without_gaps(el, call->arg[RELABEL_LABELS], call->span);
 }
 
 /* ---- distances and growth -------------------------------------------------------------- */
 
 Val el_distance(Elab *el, Call *call)
 {
-    Val mask = el_readable(el, call->arg[0], "mask", call->span);
+    Val mask = el_readable(el, call->arg[DISTANCE_MASK], "mask", call->span);
     IrNode node = {.op = IR_DISTANCE,
                    .kind = IR_K_IMAGE,
                    .elem = ELEM_F32,
                    .grid = mask.grid,
                    .distance.mask = mask.expr};
-    el_spacing(el, call->arg[1], node.distance.spacing);
+    el_spacing(el, call->arg[DISTANCE_SPACING], node.distance.spacing);
     return primitive(el, node, NULL, call->span);
 }
 
@@ -752,11 +744,11 @@ Val el_distance(Elab *el, Call *call)
  * number of pixels that it is. */
 static void measured_along_x(Elab *el, const Call *call, IrExpr *distance, IrExpr size[3])
 {
-    const Val length = call->arg[1];
-    if (length.unit == NULL || call->arg[2].kind == VAL_RECORD) {
+    const Val length = call->arg[EXPAND_LABELS_DISTANCE];
+    if (length.unit == NULL || call->arg[EXPAND_LABELS_SPACING].kind == VAL_RECORD) {
         return;
     }
-    *distance = el_pixels(el, length, call->arg[0].grid, IR_AX_X, call->at[1]);
+    *distance = el_pixels(el, length, call->arg[0].grid, IR_AX_X, call->at[EXPAND_LABELS_DISTANCE]);
     for (int ax = IR_AX_Z; ax >= IR_AX_X; ax--) {
         size[ax] = ir_op2(el->g, IR_X_DIV, size[ax], size[IR_AX_X]);
     }
@@ -764,12 +756,12 @@ static void measured_along_x(Elab *el, const Call *call, IrExpr *distance, IrExp
 
 Val el_nearest_label(Elab *el, Call *call)
 {
-    Val labels = el_readable(el, call->arg[0], "labels", call->span);
+    Val labels = el_readable(el, call->arg[EXPAND_LABELS_LABELS], "labels", call->span);
     IrNode node = {.op = IR_NEAREST_LABEL,
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = labels.grid,
-                   .nearest_label = {.labels = labels.expr, .limit = call->arg[1].expr}};
+                   .nearest_label = {.labels = labels.expr, .limit = call->arg[EXPAND_LABELS_DISTANCE].expr}};
     if (!el_sizes_of_pixels(el, call, node.nearest_label.spacing)) {
         return el_err();
     }
@@ -787,21 +779,22 @@ static IrExpr stored(Elab *el, Val v, Elem type, const char *part, Span span)
 
 Val el_watershed(Elab *el, Call *call)
 {
-    int connectivity = connectivity_of(el, call, 3, 1);
-    bool masked = call->arg[2].kind == VAL_IMAGE;
-    Val three[3] = {call->arg[0], call->arg[1], masked ? call->arg[2] : call->arg[0]};
+    int connectivity = connectivity_of(el, call, WATERSHED_CONNECTIVITY, 1);
+    bool masked = call->arg[WATERSHED_MASK].kind == VAL_IMAGE;
+    Val three[3] = {call->arg[WATERSHED_IMAGE], call->arg[WATERSHED_MARKERS],
+                    masked ? call->arg[WATERSHED_MASK] : call->arg[WATERSHED_IMAGE]};
     if (connectivity == 0 || !el_meet(el, three, 3, call->span)) {
         return el_err();
     }
     double line = 0;
-    el_constant(el, call->arg[4], &line);
+    el_constant(el, call->arg[WATERSHED_LINE], &line);
     IrNode node = {.op = IR_WATERSHED,
                    .kind = IR_K_LABELS,
                    .elem = ELEM_U32,
                    .grid = three[1].grid,
                    .watershed = {.connectivity = ir_const(el->g, connectivity),
                                  .line = ir_const(el->g, line != 0),
-                                 .raster = ir_const(el->g, strcmp(call->arg[5].text, "raster") == 0)}};
+                                 .raster = ir_const(el->g, strcmp(call->arg[WATERSHED_TIES].text, "raster") == 0)}};
     node.watershed.image = stored(el, three[0], ELEM_F32, "image", call->span);
     node.watershed.markers = stored(el, three[1], ELEM_NONE, "markers", call->span);
     node.watershed.mask = masked ? stored(el, three[2], ELEM_NONE, "mask", call->span) : 0;
@@ -810,12 +803,12 @@ Val el_watershed(Elab *el, Call *call)
 
 Val el_reconstruct(Elab *el, Call *call)
 {
-    int connectivity = connectivity_of(el, call, 2, 3);
-    Val pair[2] = {call->arg[0], call->arg[1]};
+    int connectivity = connectivity_of(el, call, RECONSTRUCT_CONNECTIVITY, 3);
+    Val pair[2] = {call->arg[RECONSTRUCT_SEED], call->arg[RECONSTRUCT_MASK]};
     if (connectivity == 0 || !el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
-    bool erosion = strcmp(call->arg[3].text, "erosion") == 0;
+    bool erosion = strcmp(call->arg[RECONSTRUCT_METHOD].text, "erosion") == 0;
     IrNode node = {.op = IR_RECONSTRUCT,
                    .kind = IR_K_IMAGE,
                    .elem = ELEM_F32,
@@ -828,22 +821,22 @@ Val el_reconstruct(Elab *el, Call *call)
 
 Val el_local_maxima(Elab *el, Call *call)
 {
-    int connectivity = connectivity_of(el, call, 1, 3);
+    int connectivity = connectivity_of(el, call, LOCAL_MAXIMA_CONNECTIVITY, 3);
     if (connectivity == 0) {
         return el_err();
     }
     IrNode node = {.op = IR_LOCAL_MAXIMA,
                    .kind = IR_K_MASK,
                    .elem = ELEM_BOOL,
-                   .grid = call->arg[0].grid,
+                   .grid = call->arg[LOCAL_MAXIMA_V].grid,
                    .local_maxima.connectivity = ir_const(el->g, connectivity)};
-    node.local_maxima.image = stored(el, call->arg[0], ELEM_F32, "image", call->span);
+    node.local_maxima.image = stored(el, call->arg[LOCAL_MAXIMA_V], ELEM_F32, "image", call->span);
     return primitive(el, node, NULL, call->span);
 }
 
 Val el_hull(Elab *el, Call *call)
 {
-    IrNode node = {.op = IR_HULL, .kind = IR_K_MASK, .elem = ELEM_BOOL, .grid = call->arg[0].grid};
+    IrNode node = {.op = IR_HULL, .kind = IR_K_MASK, .elem = ELEM_BOOL, .grid = call->arg[HULL_LABELS].grid};
     node.of = el_store(el, el_relabel(el, call), "labels", call->span);
     node.hull.labels = ir_read(el->g, node.of);
     return primitive(el, node, NULL, call->span);
@@ -851,7 +844,7 @@ Val el_hull(Elab *el, Call *call)
 
 Val el_touches(Elab *el, Call *call)
 {
-    IrNode node = {.op = IR_TOUCHES, .kind = IR_K_IMAGE, .elem = ELEM_U8, .grid = call->arg[0].grid};
-    node.touches.labels = stored(el, call->arg[0], ELEM_NONE, "labels", call->span);
+    IrNode node = {.op = IR_TOUCHES, .kind = IR_K_IMAGE, .elem = ELEM_U8, .grid = call->arg[TOUCHES_LABELS].grid};
+    node.touches.labels = stored(el, call->arg[TOUCHES_LABELS], ELEM_NONE, "labels", call->span);
     return primitive(el, node, NULL, call->span);
 }

@@ -268,8 +268,8 @@ int el_placed(Elab *el, int grid, int on, const Val position[3])
 
 Val el_placed_on(Elab *el, Call *call)
 {
-    Val v = call->arg[0];
-    v.grid = el_placed(el, v.grid, call->arg[1].grid, call->arg + 2);
+    Val v = call->arg[PLACED_V];
+    v.grid = el_placed(el, v.grid, call->arg[PLACED_OF].grid, &call->arg[PLACED_X]);
     return v;
 }
 

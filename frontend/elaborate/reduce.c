@@ -90,7 +90,7 @@ static bool is_pixels(Val v)
 
 Val el_sum(Elab *el, Call *call)
 {
-    return el_uniform(value_of(el, call->arg[0], WANTED_SUM, REDUCE_SUM, call->span));
+    return el_uniform(value_of(el, call->arg[SUM_V], WANTED_SUM, REDUCE_SUM, call->span));
 }
 
 static IrExpr mean_of(Elab *el, Val v, Span span)
@@ -101,7 +101,7 @@ static IrExpr mean_of(Elab *el, Val v, Span span)
 
 Val el_mean(Elab *el, Call *call)
 {
-    return el_uniform(mean_of(el, call->arg[0], call->span));
+    return el_uniform(mean_of(el, call->arg[MEAN_V], call->span));
 }
 
 /* Of pixels of many digits, whose squares would leave none of a small variance beside a large mean: squared
@@ -133,17 +133,17 @@ static IrExpr variance_of(Elab *el, Val v, Span span)
 
 Val el_variance(Elab *el, Call *call)
 {
-    return el_uniform(variance_of(el, call->arg[0], call->span));
+    return el_uniform(variance_of(el, call->arg[VAR_V], call->span));
 }
 
 Val el_deviation(Elab *el, Call *call)
 {
-    return el_uniform(ir_op1(el->g, IR_X_SQRT, variance_of(el, call->arg[0], call->span)));
+    return el_uniform(ir_op1(el->g, IR_X_SQRT, variance_of(el, call->arg[STD_V], call->span)));
 }
 
 Val el_count(Elab *el, Call *call)
 {
-    Val v = call->arg[0];
+    Val v = call->arg[COUNT_V];
     bool truths = v.kind == VAL_VECTOR && ir_expr(el->g, v.expr)->type == ELEM_BOOL;
     if (v.kind == VAL_SELECTION || (v.kind == VAL_VECTOR && !truths)) {
         return el_uniform(value_of(el, v, WANTED_SUM, REDUCE_COUNT, call->span));
@@ -207,7 +207,7 @@ static bool are_truths(Elab *el, Call *call)
 /* any: the number of true pixels is not 0; all: no pixel is false. */
 Val el_any(Elab *el, Call *call)
 {
-    Val v = call->arg[0];
+    Val v = call->arg[ANY_MASK];
     if (!are_truths(el, call)) {
         return el_err();
     }
@@ -217,7 +217,7 @@ Val el_any(Elab *el, Call *call)
 
 Val el_all(Elab *el, Call *call)
 {
-    Val v = call->arg[0];
+    Val v = call->arg[ALL_MASK];
     if (!are_truths(el, call)) {
         return el_err();
     }
@@ -239,19 +239,19 @@ static Val rank(Elab *el, Val v, IrExpr percent, Span span)
 
 Val el_median(Elab *el, Call *call)
 {
-    return rank(el, call->arg[0], ir_const(el->g, 50), call->span);
+    return rank(el, call->arg[MEDIAN_V], ir_const(el->g, 50), call->span);
 }
 
 Val el_percentile(Elab *el, Call *call)
 {
-    return rank(el, call->arg[0], call->arg[1].expr, call->span);
+    return rank(el, call->arg[PERCENTILE_V], call->arg[PERCENTILE_Q].expr, call->span);
 }
 
 /* ---- selections as images --------------------------------------------------------------- */
 
 Val el_parts(Elab *el, Call *call)
 {
-    Val v = call->arg[0], parts = el_record(el, 2);
+    Val v = call->arg[PARTS_V], parts = el_record(el, 2);
     v = v.kind == VAL_VECTOR ? el_each_once(el, v, call->span) : v;
     Val image = v;
     image.kind = VAL_IMAGE;
@@ -264,7 +264,7 @@ Val el_parts(Elab *el, Call *call)
 
 Val el_is_whole(Elab *el, Call *call)
 {
-    return el_host(ir_pixels(el->g, call->arg[0].expr).whole);
+    return el_host(ir_pixels(el->g, call->arg[IS_WHOLE_V].expr).whole);
 }
 
 /* scikit-image's range of an image: that of its type, up to 1 for floats; but what is computed here keeps
@@ -272,7 +272,7 @@ Val el_is_whole(Elab *el, Call *call)
 Val el_white(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    const IrPixels p = ir_pixels(g, call->arg[0].expr);
+    const IrPixels p = ir_pixels(g, call->arg[WHITE_V].expr);
     if (p.elem == ELEM_FILE) {
         return el_host(ir_op3(g, IR_X_SELECT, p.whole, ir_largest(g, p.file), ir_const(g, 1)));
     }
@@ -285,14 +285,14 @@ Val el_white(Elab *el, Call *call)
 static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
 {
     IrGraph *g = el->g;
-    if (call->given[2] && call->given[3]) {
-        edge[0] = call->arg[2].expr;
-        edge[1] = call->arg[3].expr;
+    if (call->given[HISTOGRAM_LOW] && call->given[HISTOGRAM_HIGH]) {
+        edge[0] = call->arg[HISTOGRAM_LOW].expr;
+        edge[1] = call->arg[HISTOGRAM_HIGH].expr;
         return;
     }
     IrId extremes = reduction(el, p, WANTED_EXTREMES, call->span);
-    IrExpr lo = call->given[2] ? call->arg[2].expr : ir_value(g, extremes, REDUCE_MIN);
-    IrExpr hi = call->given[3] ? call->arg[3].expr : ir_value(g, extremes, REDUCE_MAX);
+    IrExpr lo = call->given[HISTOGRAM_LOW] ? call->arg[HISTOGRAM_LOW].expr : ir_value(g, extremes, REDUCE_MIN);
+    IrExpr hi = call->given[HISTOGRAM_HIGH] ? call->arg[HISTOGRAM_HIGH].expr : ir_value(g, extremes, REDUCE_MAX);
     IrExpr half = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_EQ, lo, hi), ir_const(g, 0.5), ir_const(g, 0));
     edge[0] = ir_op2(g, IR_X_SUB, lo, half);
     edge[1] = ir_op2(g, IR_X_ADD, hi, half);
@@ -302,10 +302,10 @@ static void edges(Elab *el, Call *call, const Pixels *p, IrExpr edge[2])
 Val el_histogram(Elab *el, Call *call)
 {
     IrGraph *g = el->g;
-    Pixels p = pixels_of(el, call->arg[0], ELEM_F32, call->span);
+    Pixels p = pixels_of(el, call->arg[HISTOGRAM_V], ELEM_F32, call->span);
     IrExpr edge[2];
     edges(el, call, &p, edge);
-    IrExpr bins = call->arg[1].expr;
+    IrExpr bins = call->arg[HISTOGRAM_BINS].expr;
     IrNode histogram = {.op = IR_HISTOGRAM,
                         .kind = IR_K_VECTOR,
                         .elem = ELEM_U32,
