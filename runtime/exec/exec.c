@@ -1,17 +1,15 @@
 /*
- * exec: the executor: one arena, slices of it for buffers, steps in order on one queue.
+ * exec: the executor: one arena, slices of it for buffers, steps in order on one queue (exec_run.c).
  *
  * Nothing waits for the device between steps except where the host must know a value: primitives that count,
- * and loops that end by themselves where the host cannot run ahead (exec_loop.c).
+ * and loops that end by themselves where the host cannot run ahead (exec_steps.c).
  */
 #include "exec_state.h"
 
 #include "../host/convert.h"
 #include "../host/status.h"
 #include "exec_fit.h"
-#include "exec_loop.h"
 #include "parts.h"
-#include "parts_run.h"
 
 #include <assert.h>
 #include <math.h>
@@ -399,55 +397,7 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
     return ok;
 }
 
-/* ---- steps ----------------------------------------------------------------------------- */
-
-static bool run_launch(Exec *exec, int s, Err *err)
-{
-    const ProgStep *step = &exec->program->steps[s];
-    const size_t group[3] = {(size_t)exec->target.lx, 1, 1};
-    const ExecRange all = {.to = exec->plan->steps[s].rows};
-    const DevArg *args;
-    TRY(exec_args(exec, s, &all, &args, err));
-    return dev_launch(exec->dev, exec_built_kernel(exec->built, step->kernel), args, exec_n_args(step),
-                      exec->plan->steps[s].groups, group, step->name, err);
-}
-
-static bool run_primitive(Exec *exec, int s, Err *err)
-{
-    const ProgStep *step = &exec->program->steps[s];
-    const ExecRange all = {0};
-    const DevArg *args;
-    PrimCall call;
-    TRY(exec_args(exec, s, &all, &args, err));
-    exec_plan_call(exec->plan, exec->dev, s, &call);
-    exec_call(exec, s, args, &call, err);
-    for (int i = 0; i < step->n_inputs; i++) {
-        call.in[i].mem = step->inputs[i] >= 0 ? exec->mem[step->inputs[i]] : NULL;
-    }
-    for (int i = 0; i < step->n_writes; i++) {
-        call.out[i].mem = exec->mem[step->writes[i]];
-    }
-    call.stop = exec->stop;
-    call.stop_context = exec->stop_context;
-    call.scratch = exec->scratch[s];
-    call.scratch_size = (size_t)exec->plan->steps[s].scratch;
-    return prim_find(step->primitive)->run(&call);
-}
-
-bool exec_steps(Exec *exec, int from, int to, Err *err)
-{
-    assert(from >= 0 && from <= to && to <= exec->program->n_steps);
-    static bool (*const runs[])(Exec *, int, Err *) =
-        {[STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = exec_loop};
-    for (int s = from; s < to; s++) {
-        StepKind kind = exec->program->steps[s].kind;
-        TRY(!exec_stopped(exec, err));
-        status_step("step", s + 1, exec->program->n_steps, exec->program->steps[s].name, !exec->warm);
-        TRY(runs[kind](exec, s, err));
-        s = kind == STEP_LOOP ? exec->plan->steps[s].end : s;
-    }
-    return true;
-}
+/* ---- what a run may do, and what it has found ------------------------------------------- */
 
 void exec_set_host_memory(Exec *exec, uint64_t bytes)
 {
@@ -489,63 +439,6 @@ double exec_largest_label(const Exec *exec, int output, double value)
     return ids != NULL && !isnan(value) ? label_ids_number(ids, value) : value;
 }
 
-/* Takes a plane of an input from the device and gives it back with places, or adds its numbers (`places` false). */
-static bool visit_plane(Exec *exec, int input, int64_t plane, bool places, uint32_t *rows, Err *err)
-{
-    int buffer = exec->program->inputs[input].buffer;
-    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[buffer].grid];
-    size_t line = (size_t)g->w * sizeof *rows, pitch = (size_t)g->pitch * sizeof *rows, n = (size_t)g->w * (size_t)g->h;
-    size_t at = (size_t)plane * (size_t)g->h * pitch;
-    TRY(dev_read_rows(exec->dev, exec->planned[buffer], at, pitch, rows, line, line, (size_t)g->h, err));
-    if (!places) {
-        return label_ids_add(&exec->ids[input], rows, n, err);
-    }
-    label_ids_to_places(&exec->ids[input], rows, n);
-    return dev_write_rows(exec->dev, exec->planned[buffer], at, pitch, rows, line, line, (size_t)g->h, err);
-}
-
-static bool give_input_places(Exec *exec, int input, Err *err)
-{
-    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[exec->program->inputs[input].buffer].grid];
-    uint32_t *rows = malloc((size_t)g->w * (size_t)g->h * sizeof *rows + 1);
-    bool ok = rows != NULL || err_set(err, CODE_MEMORY, "out of host memory for rows of an image");
-    for (int64_t i = 0; ok && i < 2 * (int64_t)g->planes; i++) {
-        if (i == g->planes) {
-            label_ids_sort(&exec->ids[input]);
-            exec->counts[input] = (double)exec->ids[input].n;
-        }
-        ok = visit_plane(exec, input, i % g->planes, i >= g->planes, rows, err);
-    }
-    free(rows);
-    return ok;
-}
-
-/* Inputs have come in with the numbers of their labels; few have any that are too large. */
-static bool give_places(Exec *exec, Err *err)
-{
-    for (int i = 0; i < exec->program->n_inputs; i++) {
-        ProgIds ids = exec_plan_ids(exec->plan, i, exec->counts[i], err);
-        TRY(ids != PROG_IDS_REFUSED && (ids == PROG_IDS_NUMBERS || give_input_places(exec, i, err)));
-    }
-    return true;
-}
-
-/* Gives tables the numbers of labels. */
-static void number_tables(Exec *exec)
-{
-    for (int i = 0; i < exec->program->n_tables; i++) {
-        const ProgTable *table = &exec->program->tables[i];
-        PrimTable *of = &exec->tables[table->step];
-        for (int column = 0; column < PROG_IDS_COLUMNS; column++) {
-            const LabelIds *ids = table->ids[column] > 0 ? &exec->ids[table->ids[column] - 1] : NULL;
-            for (int64_t row = 0; ids != NULL && ids->n > 0 && row < of->rows; row++) {
-                double *at = &of->at[column * of->rows + row];
-                *at = label_ids_number(ids, *at);
-            }
-        }
-    }
-}
-
 void exec_set_parts(Exec *exec, int rows, bool across)
 {
     exec->target.part_rows = rows;
@@ -584,36 +477,6 @@ uint64_t exec_pinnable(const Exec *exec)
 bool exec_in_parts(const Exec *exec)
 {
     return exec->plan->parts != NULL;
-}
-
-static bool finish(Exec *exec, Err *err)
-{
-    TRY(dev_finish(exec->dev, err));
-    status_say(STATUS_DEVICE, NULL);
-    number_tables(exec);
-    exec->ran = exec->warm = true;
-    return true;
-}
-
-bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err)
-{
-    exec->values_known = exec->ran = false;
-    TRY(parts_run(exec, stream, err));
-    return finish(exec, err);
-}
-
-bool exec_run(Exec *exec, Err *err)
-{
-    const Program *program = exec->program;
-    exec->values_known = exec->ran = false;
-    memcpy(exec->mem, exec->planned, sizeof *exec->mem * (size_t)program->n_buffers);
-    for (int i = 0; i < program->n_buffers; i++) {
-        exec->place[i] = exec_place_all(exec->plan, i);
-    }
-    TRY(give_places(exec, err));
-    TRY(exec_write_counts(exec, err));
-    TRY(exec_steps(exec, 0, program->n_steps, err));
-    return finish(exec, err);
 }
 
 /* ---- results --------------------------------------------------------------------------- */

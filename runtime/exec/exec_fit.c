@@ -53,45 +53,6 @@ static int find_onto(ExecPlan *plan, Overwriting who)
     return n;
 }
 
-/* ---- the limit ----------------------------------------------------------------------------- */
-
-/* A GPU's driver has memory of its own on the device, of which some is the run's doing: tables of the pinned memory
- * it is sent from, and what it takes with the first transfers (bench/NOTES.md, "Pinned memory"). */
-enum { DRIVER = 4 << 20, PINNED = 512 /* bytes that take one in the tables */ };
-
-static uint64_t driver_takes(const ExecPlan *plan, const ExecTarget *target)
-{
-    double pinned = 0;
-    for (int i = 0; i < plan->program->n_inputs; i++) {
-        const HostInput *in = &plan->inputs[i];
-        double pixels = (double)in->extent[0] * (double)in->extent[1] * (double)in->extent[2] * (double)in->extent[3];
-        pinned += pixels * (double)elem_size(in->elem);
-    }
-    bool gpu = target->dev == NULL || !dev_info(target->dev)->cpu;
-    return gpu ? DRIVER + (uint64_t)fmin(pinned / PINNED, 0x1p50) : 0;
-}
-
-/* Limits that no device has are for tests: all of them is the run's own.  Above them no more than half of what is more
- * is the driver's, so that a larger limit never leaves less. */
-static const uint64_t NO_DEVICE = (uint64_t)8 << 20;
-
-static uint64_t least_of(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Of a limit, what the run may hold itself. */
-static uint64_t usable(const ExecPlan *plan, const ExecTarget *target, uint64_t limit)
-{
-    uint64_t more = limit > NO_DEVICE ? limit - NO_DEVICE : 0;
-    return limit - least_of(driver_takes(plan, target), more / 2);
-}
-
-uint64_t exec_fit_limit(const ExecPlan *plan, const ExecTarget *target, uint64_t bytes)
-{
-    return bytes + least_of(driver_takes(plan, target), bytes > NO_DEVICE ? bytes - NO_DEVICE : 0);
-}
-
 /* ---- one piece ----------------------------------------------------------------------------- */
 
 /* The program's buffers, then the values, then every step's scratch; how many. */
@@ -149,7 +110,7 @@ static bool in_one_piece(ExecPlan *plan, const ExecTarget *target, Err *err)
         }
         before = n;
         ok = plan_pack(tried, list_arena(plan, tried), target->alignment, target->max_alloc, &result, err);
-        bool short_of = target->limit > 0 && best.peak > usable(plan, target, target->limit);
+        bool short_of = target->limit > 0 && best.peak > exec_limit_usable(plan, target, target->limit);
         if (ok && result.peak < best.peak && (who != EVERYBODY || short_of)) {
             PlanBuffer *list = taken;
             taken = tried;
@@ -176,14 +137,14 @@ static uint64_t room_for_values(const ExecPlan *plan, const ExecTarget *target)
 
 static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit, Err *err)
 {
-    uint64_t room = room_for_values(plan, target), own = usable(plan, target, limit);
+    uint64_t room = room_for_values(plan, target), own = exec_limit_usable(plan, target, limit);
     (void)find_onto(plan, EVERYBODY);
     if (own <= room) {
         return err_set(err, CODE_MEMORY, "no run fits into %" PRIu64 " bytes", limit);
     }
     TRY(parts_plan_new(plan, target, own - room, &plan->parts, err));
     plan->parts->beside = room;
-    plan->parts->pinnable = own == limit ? UINT64_MAX : limit - own > DRIVER ? (limit - own - DRIVER) * PINNED : 0;
+    plan->parts->pinnable = exec_limit_pinnable(limit, own);
     return true;
 }
 
@@ -191,7 +152,8 @@ static bool plan_parts(ExecPlan *plan, const ExecTarget *target, uint64_t limit,
 static bool would_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t limit)
 {
     Err ignored = {0};
-    bool one = usable(plan, target, limit) >= whole, parts = !one && plan_parts(plan, target, limit, &ignored);
+    bool one = exec_limit_usable(plan, target, limit) >= whole,
+         parts = !one && plan_parts(plan, target, limit, &ignored);
     parts_plan_free(plan->parts);
     plan->parts = NULL;
     return one || parts;
@@ -200,7 +162,7 @@ static bool would_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, u
 /* The same, quickly: what is said not to do does not. */
 static bool might_do(ExecPlan *plan, const ExecTarget *target, uint64_t whole, uint64_t limit)
 {
-    uint64_t room = room_for_values(plan, target), own = usable(plan, target, limit);
+    uint64_t room = room_for_values(plan, target), own = exec_limit_usable(plan, target, limit);
     return own >= whole || (own > room && parts_may_fit(plan, target, own - room));
 }
 
@@ -289,7 +251,7 @@ bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *er
         return false;
     }
     bool forced = target->part_rows > 0;
-    if (fits && !forced && (target->limit == 0 || plan->peak <= usable(plan, target, target->limit))) {
+    if (fits && !forced && (target->limit == 0 || plan->peak <= exec_limit_usable(plan, target, target->limit))) {
         return true;
     }
     if (!plan_parts(plan, target, target->limit, err)) {

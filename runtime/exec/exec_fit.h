@@ -9,9 +9,14 @@
 bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *err);
 /* That limit, from target->limit on; 0: there is none. */
 uint64_t exec_fit_least(ExecPlan *plan, const ExecTarget *target);
-/* The limit under which a run may hold so many bytes. */
-uint64_t exec_fit_limit(const ExecPlan *plan, const ExecTarget *target, uint64_t bytes);
 /* In parts: the peak of the plan is that of the parts, and the values behind them. */
 void exec_fit_place_values(ExecPlan *plan, const ExecTarget *target);
+
+/* Of a limit, what the run may hold itself (exec_limit.c); */
+uint64_t exec_limit_usable(const ExecPlan *plan, const ExecTarget *target, uint64_t limit);
+/* how much memory of the host may be pinned under it; */
+uint64_t exec_limit_pinnable(uint64_t limit, uint64_t usable);
+/* and the limit under which it may hold so many bytes. */
+uint64_t exec_limit_for(const ExecPlan *plan, const ExecTarget *target, uint64_t bytes);
 
 #endif

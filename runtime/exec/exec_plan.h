@@ -17,6 +17,8 @@ typedef struct ExecInput {
     double pixel_um[3]; /* x, y, z in micrometres; 0: unknown.  Only the first input's are used */
 } ExecInput;
 
+enum { EXEC_PITCH = 16 }; /* rows are whole multiples of this many elements */
+
 /* What kind of device is planned for. */
 typedef struct ExecTarget {
     Device *dev; /* NULL: planning without a device */
@@ -98,7 +100,7 @@ uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const
 /* The text of a kernel as it is built (for a primitive: its reader), owned by the caller (free). */
 bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, bool reader, char **text, Err *err);
 
-/* Rounds of loops may be enqueued before it is known whether there are so many (exec_loop.c). */
+/* Rounds of loops may be enqueued before it is known whether there are so many (exec_steps.c). */
 bool exec_plan_runs_ahead(const ExecPlan *plan, const ExecTarget *target);
 
 /* The step that finds this value. */

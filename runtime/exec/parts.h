@@ -186,6 +186,8 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
 bool parts_box(const ExecPlan *plan, const PartsSegment *segment, int i, PartsPart part, PartsBox *box, Err *err);
 bool parts_box_all(const ExecPlan *plan, PartsSegment *segment, int i, Err *err);
 /* Bytes of window i for boxes as large as those that it has seen. */
+/* Elements from row to row of a box or a tile. */
+int parts_box_pitch(int cols);
 uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *window);
 /* The image of which most has to be there because a step may read any row (plane) of it, whichever part
  * it computes; bytes 0: there is none. */

@@ -450,7 +450,7 @@ static bool too_many_labels(const Arranging *a, uint64_t least, int which)
                    "'%s' needs %.3f MiB on the device even when the image is cut into parts, but only %.3f MiB "
                    "may be used: there are more labels than could be expected; it takes at least --memory %" PRIu64,
                    step->name, (double)least / 0x1p20, (double)a->parts->limit / 0x1p20,
-                   exec_fit_limit(a->plan, a->target, least + a->parts->beside));
+                   exec_limit_for(a->plan, a->target, least + a->parts->beside));
 }
 
 static bool lay_out_group(const Arranging *a, const Known *known, int from, int to)

@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 4 << 20, PITCH = 16 };
-
-int parts_box_pitch(int cols)
-{
-    return (cols + PITCH - 1) / PITCH * PITCH;
-}
+enum { CHUNK = 4 << 20 };
 
 bool parts_place_box(Segment *seg, int i, PartsBox *box, ExecPlace *place)
 {

@@ -4,8 +4,6 @@
 
 #include "parts_state.h"
 
-/* Elements from row to row of memory for so many columns. */
-int parts_box_pitch(int cols);
 /* Finds the box of window i for the part, and where kernels find its pixels. */
 bool parts_place_box(Segment *seg, int i, PartsBox *box, ExecPlace *place);
 /* The box on its way to the part's slot, unless it is there. */

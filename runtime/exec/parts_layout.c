@@ -29,96 +29,12 @@ enum {
     SHORT_SHARE = 8,        /* and so is such a share of the limit */
     SLAB_SHARE = 8, /* of the limit: what a round has of an image that is read anywhere.  Longer parts save more */
     NEARLY = 64,    /* parts that were looked for among some of them are shortened by this part */
-    COLUMNS = 256,  /* tiles are multiples of so many columns */
-    PITCH = 16      /* boxes begin rows at multiples of so many elements */
+    COLUMNS = 256   /* tiles are multiples of so many columns */
 };
 
 static bool no_memory(Err *err)
 {
     return err_set(err, CODE_MEMORY, "out of host memory for the plan of a run in parts");
-}
-
-const ExecGrid *parts_grid(const ExecPlan *plan, int step)
-{
-    return &plan->grids[plan->program->steps[step].grid];
-}
-
-bool parts_is_vector(const ExecPlan *plan, int buffer)
-{
-    return plan->program->buffers[buffer].grid < 0;
-}
-
-int parts_reads(const ExecPlan *plan, const PartsTask *task)
-{
-    const ProgStep *step = &plan->program->steps[task->step];
-    const Primitive *p = step->kind == STEP_PRIMITIVE ? prim_find(step->primitive) : NULL;
-    bool blind = p && p->reading > 0 && task->pass >= p->reading;
-    return blind ? 0 : step->n_reads;
-}
-
-int parts_extent(const ExecGrid *grid, bool planes)
-{
-    return planes ? grid->d : grid->h;
-}
-
-bool parts_is_across(const PartsSegment *seg, const ExecGrid *grid)
-{
-    return seg->kind == PARTS_CUT && grid->has_z && !seg->planes;
-}
-
-bool parts_halo(const ExecPlan *plan, bool planes, const ProgRead *read, int *lo, int *hi, Err *err)
-{
-    const Program *program = plan->program;
-    *lo = *hi = 0;
-    if (read->below < 0) {
-        return true;
-    }
-    bool across = plan->grids[program->buffers[read->buffer].grid].has_z && !planes;
-    int below = across ? read->rows_below : read->below, above = across ? read->rows_above : read->above;
-    TRY(host_eval_int(program, &plan->host, below, "a halo", lo, err));
-    TRY(host_eval_int(program, &plan->host, above, "a halo", hi, err));
-    *lo = abs(*lo);
-    *hi = abs(*hi);
-    return true;
-}
-
-void parts_call(const ExecPlan *plan, const PartsSegment *segment, const PartsTask *task, Device *dev, int from,
-                int rows, int c, double labels, PrimCall *call)
-{
-    const ProgStep *step = &plan->program->steps[task->step];
-    const ExecGrid *g = parts_grid(plan, task->step);
-    exec_plan_call(plan, dev, task->step, call);
-    call->labels = labels;
-    if (segment->kind == PARTS_WHOLE) {
-        return;
-    }
-    call->part = (PrimPart){.cut = true,
-                            .across = parts_is_across(segment, g),
-                            .y = segment->planes ? 0 : from,
-                            .z = segment->planes ? from : 0,
-                            .c = c,
-                            .h = g->h,
-                            .d = g->d,
-                            .channels = g->c,
-                            .rows = segment->planes ? g->h : segment->rows,
-                            .planes = segment->planes ? segment->rows : g->d,
-                            .number = from / segment->rows,
-                            .parts = segment->parts,
-                            .pass = task->pass,
-                            .first = from == 0 && c == 0,
-                            .last = from + rows >= segment->extent && c + 1 == g->c};
-    call->h = segment->planes ? g->h : rows;
-    call->d = call->planes = segment->planes ? rows : g->d;
-    for (int i = 0; i < step->n_inputs + step->n_writes; i++) {
-        bool in = i < step->n_inputs;
-        PrimImage *image = in ? &call->in[i] : &call->out[i - step->n_inputs];
-        int buffer = in ? step->inputs[i] : step->writes[i - step->n_inputs];
-        if (buffer >= 0 && !parts_is_vector(plan, buffer)) {
-            image->h = call->h;
-            image->d = image->planes = call->d;
-            image->length = (int64_t)image->planes * image->h * image->pitch;
-        }
-    }
 }
 
 /* As many as there are or, where nobody knows, are expected. */
@@ -156,11 +72,6 @@ static int64_t aligned_rows(const ExecTarget *target, int64_t rows, uint64_t byt
     return (rows + step - 1) / step * step;
 }
 
-static int64_t pitch_of(int cols)
-{
-    return ((int64_t)cols + PITCH - 1) / PITCH * PITCH;
-}
-
 /* A primitive takes the channels of the buffer one by one. */
 static bool has_slices(const ExecPlan *plan, const PartsSegment *seg, int buffer)
 {
@@ -180,7 +91,7 @@ static bool has_slices(const ExecPlan *plan, const PartsSegment *seg, int buffer
 /* So many planes that channels begin where slices of memory may, however many rows they have. */
 static int aligned_planes(const ExecTarget *target, int planes, Elem elem)
 {
-    uint64_t least = PITCH * elem_size(elem);
+    uint64_t least = EXEC_PITCH * elem_size(elem);
     uint64_t step = target->alignment / common_divisor(target->alignment, least);
     return (int)(((uint64_t)planes + step - 1) / step * step);
 }
@@ -194,7 +105,7 @@ static void size_rows(const ExecPlan *plan, const ExecTarget *target, const Part
     bool slices = g->c > 1 && !w->whole && has_slices(plan, seg, w->buffer);
     int extent = parts_extent(g, g->has_z && !across);
     int64_t rows = w->whole ? extent : (int64_t)seg->rows + w->lo + w->hi;
-    int64_t pitch = seg->cols > 0 && !w->load ? pitch_of(seg->cols) : g->pitch;
+    int64_t pitch = seg->cols > 0 && !w->load ? parts_box_pitch(seg->cols) : g->pitch;
     uint64_t line = (uint64_t)pitch * elem_size(b->elem);
     w->rows = rows < extent ? rows : extent;
     w->planes = across && slices ? aligned_planes(target, g->d, b->elem) : g->d;
@@ -203,13 +114,6 @@ static void size_rows(const ExecPlan *plan, const ExecTarget *target, const Part
         w->rows = aligned_rows(target, w->rows, line);
     }
     w->bytes = line * (uint64_t)w->rows * (uint64_t)g->c;
-}
-
-uint64_t parts_box_bytes(const ExecPlan *plan, const PartsWindow *w)
-{
-    const ExecGrid *g = &plan->grids[plan->program->buffers[w->buffer].grid];
-    return (uint64_t)pitch_of(w->most[0]) * elem_size(plan->buffers[w->buffer].elem) * (uint64_t)w->most[1] *
-           (uint64_t)w->most[2] * (uint64_t)g->c;
 }
 
 static bool size_box(const ExecPlan *plan, PartsSegment *seg, int i, Err *err)

@@ -26,21 +26,6 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-const ExecGrid *parts_grid_of(const Run *run, int buffer)
-{
-    return &run->plan->grids[run->program->buffers[buffer].grid];
-}
-
-size_t parts_pitch_of(const Run *run, int buffer)
-{
-    return (size_t)parts_grid_of(run, buffer)->pitch * elem_size(run->plan->buffers[buffer].elem);
-}
-
-int64_t parts_lines_of(const Segment *seg, int buffer)
-{
-    return seg->plan->planes ? parts_grid_of(seg->run, buffer)->h : 1;
-}
-
 static void rows_around(const Segment *seg, const PartsWindow *w, int at, int rows, int *from, int *to)
 {
     *from = larger(at - w->lo, 0);
@@ -95,30 +80,11 @@ static StagingRows rows_of(const Run *run, const Stretch *s)
                          .rows = (size_t)s->lines};
 }
 
-/* As much of `lines` rows from `line` on as is of one plane. */
-static PartsSpan span_of(const Run *run, int buffer, int64_t line, int64_t lines)
-{
-    int64_t h = parts_grid_of(run, buffer)->h, row = line % h;
-    return (PartsSpan){line / h, row, least(lines, h - row)};
-}
-
-bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to)
-{
-    size_t bytes = parts_row_bytes(run->exec, buffer);
-    for (int64_t done = 0; done < lines;) {
-        PartsSpan span = span_of(run, buffer, line + done, lines - done);
-        TRY(!exec_stopped(run->exec, run->err));
-        TRY(parts_read(&run->pixels, buffer, span, to + (size_t)done * bytes, run->err));
-        done += span.rows;
-    }
-    return true;
-}
-
 static bool write_lines(Run *run, const Stretch *s, const char *from)
 {
     size_t bytes = parts_row_bytes(run->exec, s->buffer);
     for (int64_t done = 0; done < s->lines;) {
-        PartsSpan span = span_of(run, s->buffer, s->line + done, s->lines - done);
+        PartsSpan span = parts_span_of(run, s->buffer, s->line + done, s->lines - done);
         TRY(!exec_stopped(run->exec, run->err));
         TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes, s->given, run->err));
         done += span.rows;
@@ -325,7 +291,7 @@ static bool send_lent(Loading *l, int64_t end)
     while (l->s.line < end) {
         DevMark *done;
         size_t pitch;
-        PartsSpan span = span_of(run, l->s.buffer, l->s.line, end - l->s.line);
+        PartsSpan span = parts_span_of(run, l->s.buffer, l->s.line, end - l->s.line);
         const void *at = parts_lent(&run->pixels, l->s.buffer, &span, &pitch);
         if (at == NULL) {
             return true;

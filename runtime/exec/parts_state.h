@@ -86,6 +86,8 @@ int64_t parts_lines_of(const Segment *seg, int buffer);
 /* Bytes of a row on the device. */
 size_t parts_pitch_of(const Run *run, int buffer);
 
+/* As much of `lines` rows from `line` on as is of one plane. */
+PartsSpan parts_span_of(const Run *run, int buffer, int64_t line, int64_t lines);
 /* Rows [line, line + lines) of all planes of an input or kept buffer, close together. */
 bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to);
 /* Opens what stays on the device from segment to segment; the segment overwrites the rest. */

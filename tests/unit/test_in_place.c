@@ -78,7 +78,7 @@ static ExecPlan *plan_of(const Program *program, ExecTarget target, int w, int h
 static uint64_t tightest(const Program *program, ExecTarget target, int w, int h, Elem elem, uint64_t *bytes)
 {
     ExecPlan *plan = plan_of(program, target, w, h, elem);
-    uint64_t limit = exec_fit_limit(plan, &target, plan->least);
+    uint64_t limit = exec_limit_for(plan, &target, plan->least);
     if (bytes != NULL) {
         *bytes = plan->least;
     }

@@ -1,5 +1,6 @@
 /*
- * exec_loop: counted loops, and those that end when a value keeps still from one round to the next.
+ * exec_steps: the steps of a run in one piece.  Loops, counted or until a value keeps still from one round to the next,
+ * are steps with others inside.
  *
  * Which round is the last one is decided on the device, by the kernel that ends each round (exec_carry.c).  The
  * host need not wait for that where it can run ahead: it enqueues a round while the one before is computed, and
@@ -10,13 +11,49 @@
  * It can on GPUs, where every step of a round is a generated kernel or a primitive that asks whether the rounds
  * are over, and carried images change places without being copied.
  */
-#include "exec_loop.h"
-
 #include "exec_carry.h"
 #include "exec_state.h"
 
+#include "../host/status.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool run_launch(Exec *exec, int s, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    const size_t group[3] = {(size_t)exec->target.lx, 1, 1};
+    const ExecRange all = {.to = exec->plan->steps[s].rows};
+    const DevArg *args;
+    TRY(exec_args(exec, s, &all, &args, err));
+    return dev_launch(exec->dev, exec_built_kernel(exec->built, step->kernel), args, exec_n_args(step),
+                      exec->plan->steps[s].groups, group, step->name, err);
+}
+
+static bool run_primitive(Exec *exec, int s, Err *err)
+{
+    const ProgStep *step = &exec->program->steps[s];
+    const ExecRange all = {0};
+    const DevArg *args;
+    PrimCall call;
+    TRY(exec_args(exec, s, &all, &args, err));
+    exec_plan_call(exec->plan, exec->dev, s, &call);
+    exec_call(exec, s, args, &call, err);
+    for (int i = 0; i < step->n_inputs; i++) {
+        call.in[i].mem = step->inputs[i] >= 0 ? exec->mem[step->inputs[i]] : NULL;
+    }
+    for (int i = 0; i < step->n_writes; i++) {
+        call.out[i].mem = exec->mem[step->writes[i]];
+    }
+    call.stop = exec->stop;
+    call.stop_context = exec->stop_context;
+    call.scratch = exec->scratch[s];
+    call.scratch_size = (size_t)exec->plan->steps[s].scratch;
+    return prim_find(step->primitive)->run(&call);
+}
+
+/* ---- loops ----------------------------------------------------------------------------- */
 
 static bool runs_ahead(const Exec *exec, int s, int end)
 {
@@ -50,8 +87,6 @@ static bool run_waiting(Exec *exec, int s, int end, Err *err)
     }
     return true;
 }
-
-/* ---- running ahead ------------------------------------------------------------------------- */
 
 /* What the round's end says is on its way to the host. */
 static bool ask(Exec *exec, int s, int round, DevMark **told, Err *err)
@@ -108,9 +143,26 @@ static bool run_ahead(Exec *exec, int s, int end, Err *err)
     return ok;
 }
 
-bool exec_loop(Exec *exec, int s, Err *err)
+static bool run_loop(Exec *exec, int s, Err *err)
 {
     int end = exec->plan->steps[s].end;
     TRY(exec_carry_begin(&exec->program->steps[s], exec->dev, exec->values_mem, err));
     return runs_ahead(exec, s, end) ? run_ahead(exec, s, end, err) : run_waiting(exec, s, end, err);
+}
+
+/* ---- all ------------------------------------------------------------------------------- */
+
+bool exec_steps(Exec *exec, int from, int to, Err *err)
+{
+    assert(from >= 0 && from <= to && to <= exec->program->n_steps);
+    static bool (*const runs[])(Exec *, int, Err *) =
+        {[STEP_LAUNCH] = run_launch, [STEP_PRIMITIVE] = run_primitive, [STEP_LOOP] = run_loop};
+    for (int s = from; s < to; s++) {
+        StepKind kind = exec->program->steps[s].kind;
+        TRY(!exec_stopped(exec, err));
+        status_step("step", s + 1, exec->program->n_steps, exec->program->steps[s].name, !exec->warm);
+        TRY(runs[kind](exec, s, err));
+        s = kind == STEP_LOOP ? exec->plan->steps[s].end : s;
+    }
+    return true;
 }
