@@ -101,9 +101,20 @@ static void add_included(Includes *in, const AstFile *file, const AstStmt *by, c
     in->to->incomplete = in->to->incomplete || file->incomplete;
 }
 
+/* Mistakes show lines of the file: of no other than pipelines, wherever links lead. */
+static bool is_pipeline(const char *real)
+{
+    const char *dot = strrchr(real, '.');
+    return dot != NULL && strcmp(dot, ".pipe") == 0;
+}
+
 /* False where the file has been read, or must not be. */
 static bool may_read(Includes *in, const AstStmt *stmt, const char *real, const Open *by)
 {
+    if (!is_pipeline(real)) {
+        refuse(in, stmt->text_span, stmt->text, "names of included files end in .pipe");
+        return false;
+    }
     for (const Open *o = by; o != NULL; o = o->by) {
         if (strcmp(o->real, real) == 0) {
             refuse(in, stmt->text_span, stmt->text, "it would include itself");

@@ -97,9 +97,12 @@ while [ $i -lt 20 ]; do
     i=$((i + 1))
 done
 printf 'fn deepest(v) = v\n' >deep20.pipe
-for name in /dev/zero /dev/stdin lib pipe.pipe zero.pipe output.pipe deep0.pipe nowhere.pipe '' bad.pipe; do
+printf 'a secret\n' >secret
+ln -s secret link.pipe
+for name in /dev/zero /dev/stdin lib pipe.pipe zero.pipe output.pipe deep0.pipe nowhere.pipe '' secret link.pipe bad.pipe; do
     printf 'include "%s"\ninput image[y, x]\noutput a = image * 2\n' "$name" >bad.pipe
     expect 2 'error[P' "$PIPEC" check bad.pipe
+    check test "$(grep -c 'a secret' said.err)" -eq 0
 done
 
 # ---- params that are words ------------------------------------------------------------------
