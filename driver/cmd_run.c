@@ -7,8 +7,10 @@
  */
 #include "run.h"
 
+#include "../runtime/batch/devices.h"
 #include "../runtime/host/status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool run_take_pipeline(int argc, char **argv)
@@ -26,7 +28,7 @@ bool run_take_pipeline(int argc, char **argv)
 
 bool run_takes_device(int argc, char **argv, const char **choice)
 {
-    static const char *const WITHOUT[] = {"--help", "-h", "--version", "--describe", "--dry-run"};
+    static const char *const WITHOUT[] = {"--help", "-h", "--version", "--describe", "--dry-run", "--merge"};
     static const char option[] = "--device";
     size_t n = sizeof option - 1;
     *choice = NULL;
@@ -91,7 +93,10 @@ int cmd_run(int argc, char **argv)
     rt_status(!runs || is_quiet(argc, argv));
     status_say(STATUS_REST, "compiling the pipeline");
     if (!options.planned_for && runs) {
-        options.measured = figures_of_device(choice, &options.plan_for, options.tuned_for);
+        char *first = malloc(choice != NULL ? strlen(choice) + 1 : 1);
+        options.measured =
+            first != NULL && figures_of_device(devices_first(choice, first), &options.plan_for, options.tuned_for);
+        free(first);
     }
     Compilation c;
     int code = CODE_USAGE;

@@ -112,16 +112,6 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
     return true;
 }
 
-static bool check_length(Elab *el, const OpParam *p, Val v, Span at)
-{
-    if (v.unit == NULL || strcmp(v.unit, "um") == 0) {
-        return true;
-    }
-    Diag *d = el_error(el, NOT_A_LENGTH, at, p->name, v.unit);
-    diag_help(el->diags, d, "lengths are nm, um, mm or pixels");
-    return false;
-}
-
 /* Numbers for each axis as a record; an axis that the image lacks has 0. */
 static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val *each, Val *out, Span at)
 {
@@ -132,7 +122,7 @@ static bool axis_numbers(Elab *el, const Call *call, const OpParam *p, const Val
         Val v = each[ax];
         bool absent = el_is_bad(v);
         v = absent ? el_number(el, 0) : v;
-        bool fine = absent || (check_length(el, p, v, at) && check_range(el, call, p, v, at));
+        bool fine = absent || (el_check_unit(el, call, p, v, at) && check_range(el, call, p, v, at));
         fine = fine && ((p->types & OP_INTEGER) == 0 || check_integer(el, call, p, &v, ax, at));
         if (!fine) {
             return false;
@@ -246,23 +236,6 @@ static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Sp
     return false;
 }
 
-/* What counts pixels may have the unit of the space that these fill. */
-static bool check_area(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
-{
-    if ((p->types & OP_AREA) == 0 || v.unit == NULL) {
-        return true;
-    }
-    bool solid = strchr(el_axes(el, el_grid_of(el, call->arg[0])), 'z') != NULL;
-    const char *right = solid ? "um3" : "um2";
-    if (strcmp(v.unit, right) == 0) {
-        return true;
-    }
-    const char *what = strcmp(v.unit, "um") == 0 ? "a length" : strcmp(v.unit, "um2") == 0 ? "an area" : "a volume";
-    Diag *d = el_error(el, NOT_AN_AREA, at, p->name, v.unit, what);
-    diag_help(el->diags, d, "write how many pixels, or %s: %s", solid ? "a volume" : "an area", right);
-    return false;
-}
-
 /* False after a complaint: on labels that it does not belong to. */
 static bool paint_beside(Elab *el, Val *v, Val labels, Span at)
 {
@@ -287,18 +260,6 @@ static bool settle_vector(Elab *el, Call *call, const OpParam *p, Val *v, Span a
     }
     el_wrong_kind(el, call, p, *v, at);
     return false;
-}
-
-/* The axis that a length is along, by what a parameter is called; -1 of one that is for all axes. */
-static int axis_of(const OpParam *p)
-{
-    static const char *const NAMES[] = {"x", "y", "z", "width", "height", "depth"};
-    for (int i = 0; i < 6; i++) {
-        if (strcmp(p->name, NAMES[i]) == 0) {
-            return i % 3;
-        }
-    }
-    return -1;
 }
 
 /* Brings an argument to the form that the operator works with; false after a complaint. */
@@ -333,17 +294,15 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (v->kind != VAL_NUMBER || el_is_truth(el, *v)) {
         return true;
     }
-    if (!check_range(el, call, p, *v, at) || !check_area(el, call, p, *v, at)) {
+    if (!check_range(el, call, p, *v, at) || !el_check_unit(el, call, p, *v, at)) {
         return false;
     }
-    int own = axis_of(p), grid = el_grid_of(el, call->arg[0]);
+    int own = el_axis_meant(p), grid = el_grid_of(el, call->arg[0]);
     int axis = own < 0 ? IR_AX_X : grid >= 0 && call->arg[0].kind != VAL_VECTOR ? el_axis(el, call->arg[0], own) : own;
     bool fine = true;
     if ((p->types & OP_INTEGER) != 0 && (p->types & OP_NUMBER) == 0) {
         fine = check_integer(el, call, p, v, axis, at);
-    } else if ((p->types & OP_LENGTH) != 0) {
-        fine = check_length(el, p, *v, at);
-    } else if (!call->op->prelude || own >= 0) {
+    } else if ((p->types & OP_LENGTH) == 0 && (!call->op->prelude || own >= 0)) {
         v->expr = el_pixels(el, *v, el_grid_of(el, call->arg[0]), axis, at);
         v->unit = NULL;
     }

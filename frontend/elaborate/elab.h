@@ -137,6 +137,7 @@ typedef struct Elab {
     const Default *defaults; /* that are being found out, the last one first */
     int depth;               /* of expanded functions */
     int expanded;            /* functions, as often as they were */
+    int rounds;              /* of loops that are written out, all together */
     Span call;               /* the user's words while the prelude is expanded; else no source */
     int loop;                /* the loop being elaborated */
     struct Ranges *ranges;   /* of the comprehension around */
@@ -157,6 +158,7 @@ typedef struct Elab {
 enum {
     ELAB_MAX_UNROLL = 4096, /* rounds of a loop, cells of a literal kernel, choices of a list */
     ELAB_MAX_EXPANDED = 30000,
+    ELAB_MAX_ROUNDS = 100000,
     ELAB_MAX_CALLS = 256,    /* functions that call one another */
     ELAB_MAX_BRACKETS = 120, /* depth of an expression in a function with control flow: clang takes 256 brackets */
     ELAB_MAX_DEPTH = 3900    /* of an expression that cannot be stored in between: runs take 4000 (exec/host.c) */
@@ -279,6 +281,10 @@ int el_placed(Elab *el, int grid, int on, const Val position[3]);
 IrExpr el_size_along(Elab *el, int grid, int axis);
 /* The grid that a value is about; -1 when it is about none. */
 int el_grid_of(const Elab *el, Val v);
+/* Whether an argument may have the unit that it has; false after a complaint. */
+bool el_check_unit(Elab *el, const Call *call, const OpParam *p, Val v, Span at);
+/* The axis that a length is along, by what a parameter is called; -1 of one that is for all axes. */
+int el_axis_meant(const OpParam *p);
 /* Pixels of a number with a unit, along an axis of a grid. */
 IrExpr el_pixels(Elab *el, Val v, int grid, int axis, Span span);
 /* A number in pixels along x of a grid; anything else as it is. */

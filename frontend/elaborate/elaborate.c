@@ -659,12 +659,19 @@ static bool unroll(Elab *el, const AstStmt *s, Val *result)
         return true;
     }
     if (!(hi - lo <= ELAB_MAX_UNROLL)) { /* infinite ends, too */
-        el_error(el, LOOP_TOO_LONG, s->lo->span, isnan(hi - lo) ? INFINITY : hi - lo + 1, ELAB_MAX_UNROLL);
+        el_error(el, LOOP_TOO_LONG, s->lo->span, isnan(hi - lo) ? INFINITY : hi - lo + 1, ELAB_MAX_UNROLL + 1);
         *result = el_err();
         return true;
     }
     double n = floor(hi) - ceil(lo); /* beyond 2^53 a number is not changed by adding 1 */
     for (int i = 0; i <= n; i++) {
+        if (el->rounds++ == ELAB_MAX_ROUNDS) {
+            el_error(el, LOOP_TOO_LONG, s->lo->span, (double)el->rounds, ELAB_MAX_ROUNDS);
+        }
+        if (el->rounds > ELAB_MAX_ROUNDS) {
+            *result = el_err();
+            return true;
+        }
         el_bind(el, s->name, s->name_span, el_number(el, ceil(lo) + i), BIND_LOCAL);
         if (el_block(el, s->body, result)) {
             return true;

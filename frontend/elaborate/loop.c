@@ -7,6 +7,7 @@
  */
 #include "elab.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct Carried {
@@ -153,7 +154,7 @@ static bool read_count(Elab *el, const AstStmt *s, IrLoop *loop)
     bool until = s->kind == AST_UNTIL;
     const AstExpr *e = until ? s->b : s->a;
     IrExpr count = el_host_number(el, e, "the number of rounds");
-    if (count != 0 && ir_is_const(el->g, count, &n) && !(n >= 1)) {
+    if (count != 0 && ir_is_const(el->g, count, &n) && !(n >= 1 && n <= INT32_MAX && n == floor(n))) {
         el_error(el, BAD_ROUNDS, e->span, n);
         return false;
     }

@@ -26,11 +26,14 @@ static const Row ROWS[] = {
 };
 enum { ROWS_N = sizeof ROWS / sizeof *ROWS };
 
-static const struct {
+static const struct Argument {
     const char *operators, *argument, *words;
+    bool pure;
 } ARGUMENTS[] = {
-#define ARGUMENT(operators, argument, words) {operators, argument, words},
+#define ARGUMENT(operators, argument, words) {operators, argument, words, false},
+#define PURE(operators, argument, words) {operators, argument, words, true},
 #include "arguments.def"
+#undef PURE
 #undef ARGUMENT
 };
 enum { ARGUMENTS_N = sizeof ARGUMENTS / sizeof *ARGUMENTS };
@@ -228,15 +231,15 @@ bool ops_lists(const char *list, const char *name)
     return false;
 }
 
-static const char *words_of(const char *op, const char *argument)
+static struct Argument find_argument(const char *op, const char *argument)
 {
     for (int i = 0; i < ARGUMENTS_N; i++) {
         const char *of = ARGUMENTS[i].operators;
         if (strcmp(ARGUMENTS[i].argument, argument) == 0 && (of[0] == '\0' || ops_lists(of, op))) {
-            return ARGUMENTS[i].words;
+            return ARGUMENTS[i];
         }
     }
-    return "";
+    return (struct Argument){.words = ""};
 }
 
 static const char *read_param(Arena *arena, Op *op, const char *p)
@@ -246,7 +249,9 @@ static const char *read_param(Arena *arena, Op *op, const char *p)
     param->rest = takes(&p, "...");
     size_t n = strcspn(p, ":");
     param->name = arena_strndup(arena, p, n);
-    param->words = words_of(op->name, param->name);
+    const struct Argument argument = find_argument(op->name, param->name);
+    param->words = argument.words;
+    param->pure = argument.pure;
     p = skip_blanks(p + n + 1);
     read_types(arena, param, &p);
     read_range(param, &p);

@@ -52,6 +52,7 @@ typedef struct OpParam {
     bool rest;
     bool above; /* lo itself is not allowed */
     bool ranged;
+    bool pure; /* it has no unit */
     double lo, hi;
 } OpParam;
 

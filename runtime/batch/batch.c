@@ -5,6 +5,7 @@
 #include "batch.h"
 
 #include "../../base/file.h"
+#include "devices.h"
 #include "engine.h"
 #include "folder_lock.h"
 #include "report_of.h"
@@ -29,7 +30,8 @@ typedef struct Batch {
     Journal *journal;
     FolderLock *lock;
     char key[DIGEST_TEXT]; /* of all that decides the results but the images */
-    Device *dev;
+    Devices devices;
+    Err left_out; /* why one of all devices could not be opened */
     Profile *profile;
     char *parameters;
     char software[512];
@@ -117,7 +119,8 @@ static bool open_device(Batch *b, Err *err)
                                 "reference");
     }
     status_say(STATUS_REST, "opening the device");
-    TRY(b->dev != NULL || dev_open(&options, &b->dev, err));
+    Device *open = b->hooks != NULL && b->hooks->device != NULL ? *b->hooks->device : NULL;
+    TRY(b->devices.n > 0 || devices_open(&options, open, &b->devices, &b->left_out, err));
     status_say(STATUS_REST, NULL);
     if (o->profile && b->profile == NULL) {
         b->profile = profile_new();
@@ -175,19 +178,28 @@ static bool prepare(Batch *b, Err *err)
 
 /* ---- the work -------------------------------------------------------------------------- */
 
+static Device *first_device(const Batch *b)
+{
+    return b->devices.n > 0 ? b->devices.at[0].dev : NULL; /* none: the evaluator */
+}
+
 /* What the device makes slow. */
 static void note_device(const Batch *b, Notes *notes)
 {
-    const char *no_cache = b->dev != NULL ? dev_no_cache(b->dev) : NULL;
+    const Device *dev = first_device(b);
+    const char *no_cache = dev != NULL ? dev_no_cache(dev) : NULL;
     bool doubles = false;
+    if (b->left_out.code != CODE_OK) {
+        notes_add(notes, "devices cannot be opened", "a device", "left out: %s", b->left_out.text);
+    }
     if (no_cache != NULL) {
         notes_add(notes, "kernels are compiled each time", "kernels", "compiled each time: %s", no_cache);
     }
     for (int i = 0; i < b->program->n_buffers; i++) {
         doubles = doubles || (b->program->buffers[i].elem == ELEM_F64 && b->program->buffers[i].grid >= 0);
     }
-    if (b->dev != NULL && !dev_info(b->dev)->fp64 && doubles) {
-        notes_add(notes, "images of f64 are slow", dev_info(b->dev)->name,
+    if (dev != NULL && !dev_info(dev)->fp64 && doubles) {
+        notes_add(notes, "images of f64 are slow", dev_info(dev)->name,
                   "it has no double precision; images of f64 are computed in whole numbers, the same bits, but slowly");
     }
 }
@@ -205,7 +217,8 @@ static bool work(Batch *b, Err *err)
                          .options = b->options,
                          .list = &b->list,
                          .hooks = b->hooks,
-                         .dev = b->dev,
+                         .devices = b->devices.at,
+                         .n_devices = b->devices.n,
                          .journal = b->journal,
                          .progress = progress,
                          .notes = notes_new(progress),
@@ -348,7 +361,7 @@ static bool report_profile(const Batch *b, Err *err)
     if (b->options->trace != NULL) {
         return profile_write_trace(b->profile, b->options->trace, err);
     }
-    TRY(profile_copy_bandwidth(b->dev, &copy, err));
+    TRY(profile_copy_bandwidth(first_device(b), &copy, err));
     profile_print(b->profile, copy, stdout);
     if (b->program->n_params > 0) {
         const char *planned = b->program->planned_for;
@@ -388,7 +401,7 @@ static bool make_report(const Batch *b, Err *err)
     }
     char *command = command_text(b->options), seconds[40];
     snprintf(seconds, sizeof seconds, "%.1f s", 1e-9 * (double)(stopwatch_now() - b->began));
-    const char *device = b->dev != NULL ? dev_info(b->dev)->name : "none: all was done before";
+    const char *device = first_device(b) != NULL ? dev_info(first_device(b))->name : "none: all was done before";
     const ReportFact facts[] = {{"command", command != NULL ? command : ""}, {"device", device}, {"time", seconds}};
     status_say(STATUS_REST, "writing the report");
     bool ok = report_of(&b->join, b->program->name, facts, (int)(sizeof facts / sizeof *facts),
@@ -444,16 +457,15 @@ static int report(const Batch *b, const Err *err)
 }
 
 /* One that was lost is of no use to the next run. */
-static void close_device(const Batch *b)
+static void close_devices(Batch *b)
 {
     const bool keep = b->hooks != NULL && b->hooks->device != NULL;
-    const bool lost = b->dev != NULL && dev_lost(b->dev);
-    if (keep) {
-        *b->hooks->device = lost ? NULL : b->dev;
+    Device *first = first_device(b);
+    const bool lost = first != NULL && dev_lost(first);
+    if (keep && first != NULL) {
+        *b->hooks->device = lost ? NULL : first;
     }
-    if (!keep || lost) {
-        dev_close(b->dev);
-    }
+    devices_close(&b->devices, keep && !lost ? first : NULL);
 }
 
 static void batch_free(Batch *b)
@@ -470,7 +482,7 @@ static void batch_free(Batch *b)
     journal_close(b->journal);
     folder_unlock(b->lock);
     profile_free(b->profile);
-    close_device(b);
+    close_devices(b);
     batch_list_free(&b->list);
 }
 
@@ -478,7 +490,6 @@ int batch_run(const Program *program, const Options *options, const RtHooks *hoo
 {
     Err err = {0};
     Batch b = {.program = program, .options = options, .hooks = hooks, .began = stopwatch_now()};
-    b.dev = hooks != NULL && hooks->device != NULL ? *hooks->device : NULL;
     status_say(STATUS_REST, "listing images");
     if (batch_list(program, options, &b.list, &err) && prepare(&b, &err)) {
         bool ended = work(&b, &err) && !signals_interrupted();

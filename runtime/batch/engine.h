@@ -1,6 +1,6 @@
 /*
- * engine: the threads of a batch.  Readers open images and decode frames, the calling thread owns
- * the device and runs the pipeline, writers encode results and give files their names.  Frames
+ * engine: the threads of a batch.  Readers open images and decode frames, a thread for each device
+ * runs the pipeline, writers encode results and give files their names, in the order of frames.  Frames
  * under way are bounded in number and in bytes.
  */
 #ifndef RUNTIME_ENGINE_H
@@ -25,12 +25,20 @@ typedef struct ImageFate {
     const char *stage; /* FAILED: "reading", "computing" or "writing" */
 } ImageFate;
 
+/* One frame at a time is on a device.  A spare one is the second user of a device (dev_share), which goes where that
+ * one needs the memory, or has something to do that is not a matter of one frame. */
+typedef struct EngineDevice {
+    Device *dev;
+    bool spare;
+} EngineDevice;
+
 typedef struct EngineSetup {
     const Program *program;
     const Options *options;
     const BatchList *list;
     const RtHooks *hooks;
-    Device *dev;
+    const EngineDevice *devices; /* none: the compiler's evaluator computes */
+    int n_devices;
     Journal *journal;   /* may be NULL */
     Progress *progress; /* may be NULL */
     Notes *notes;       /* may be NULL */

@@ -42,6 +42,11 @@ static const struct {
     [REMARK_BITS] =
         {.says = "its pixels are single bits, of which 0 is to be shown white (MinIsWhite), as scikit-image and "
                  "tifffile write arrays of True and False; bits that are set are true"},
+    [REMARK_WHITE] = {.says =
+                          "of its pixels 0 is to be shown white (MinIsWhite); they are turned over, so that what is "
+                          "bright is large"},
+    [REMARK_WHITE_KEPT] = {.says = "of its pixels 0 is to be shown white (MinIsWhite), which says little of signed and "
+                                   "floating-point numbers; they are read as they are stored"},
     [REMARK_CALIBRATED] =
         {.says = "its values are calibrated: pixels have the values that ImageJ shows, not those that are "
                  "stored"},

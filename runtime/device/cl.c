@@ -39,7 +39,9 @@ bool cl_fail(Device *dev, cl_int status, const char *call, Err *err, const char 
     va_start(ap, where);
     vsnprintf(place, sizeof place, where, ap);
     va_end(ap);
-    dev->lost = dev->lost || row->lost;
+    if (row->lost) {
+        dev->first->lost = true;
+    }
     const bool first = err->code == CODE_OK;
     err_set(err, row->code, "the device '%s' %s (%s)%s%s (%s)", dev->info.name, row->meaning,
             cl_code_name(status, number), place[0] ? " " : "", place, call);
@@ -90,11 +92,8 @@ static const char *cache_of(const DevOptions *options, const DeviceInfo *info)
     return options->cache == NULL && is_pocl(info) ? "" : options->cache;
 }
 
-bool dev_open(const DevOptions *options, Device **out, Err *err)
+static Device *device_new(Err *err)
 {
-    ClFound found;
-    *out = NULL;
-    TRY(cl_find(options->choice, &found, err));
     Device *dev = calloc(1, sizeof *dev);
     bool lock = dev && pthread_mutex_init(&dev->lock, NULL) == 0;
     if (!lock || pthread_cond_init(&dev->built, NULL) != 0) {
@@ -102,8 +101,44 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
             (void)pthread_mutex_destroy(&dev->lock);
         }
         free(dev);
-        return cl_no_host_memory(err, "a device");
+        (void)cl_no_host_memory(err, "a device");
+        return NULL;
     }
+    dev->first = dev;
+    return dev;
+}
+
+bool dev_share(Device *first, Device **out, Err *err)
+{
+    Device *dev = *out = device_new(err);
+    if (!dev) {
+        return false;
+    }
+    dev->first = first;
+    dev->info = first->info;
+    dev->id = first->id;
+    dev->profile = first->profile;
+    dev->limit = first->limit;
+    dev->alignment = first->alignment;
+    cl_int status = clRetainContext(first->context);
+    bool ok = status == CL_SUCCESS || cl_fail(dev, status, "clRetainContext", err, "%s", "");
+    dev->context = ok ? first->context : NULL;
+    if (!ok || !open_lane(dev, DEV_COMPUTE, err)) {
+        dev_close(dev);
+        *out = NULL;
+        return false;
+    }
+    dev->queue = dev->lanes[DEV_COMPUTE];
+    return true;
+}
+
+bool dev_open(const DevOptions *options, Device **out, Err *err)
+{
+    ClFound found;
+    *out = NULL;
+    TRY(cl_find(options->choice, &found, err));
+    Device *dev = device_new(err);
+    TRY(dev != NULL);
     dev->info = found.info;
     if (options->local_limit != 0 && options->local_limit < dev->info.local) {
         dev->info.local = options->local_limit;
@@ -175,7 +210,9 @@ void dev_close(Device *dev)
     if (dev->context) {
         UNLESS_LOST(dev, clReleaseContext(dev->context));
     }
-    cl_cache_close(&dev->cache);
+    if (dev->first == dev) {
+        cl_cache_close(&dev->cache);
+    }
     pruner_free(dev->pruner);
     free(dev->no_cache);
     free(dev->pending);
@@ -193,12 +230,12 @@ const DeviceInfo *dev_info(const Device *dev)
 
 const char *dev_no_cache(const Device *dev)
 {
-    return dev->no_cache;
+    return dev->first->no_cache;
 }
 
 uint64_t dev_held(const Device *dev)
 {
-    return dev->held;
+    return dev->first->held;
 }
 
 uint64_t dev_limit(const Device *dev)
@@ -208,12 +245,12 @@ uint64_t dev_limit(const Device *dev)
 
 uint64_t dev_peak(const Device *dev)
 {
-    return dev->peak;
+    return dev->first->peak;
 }
 
 bool dev_lost(const Device *dev)
 {
-    return dev->lost;
+    return dev->first->lost;
 }
 
 size_t dev_alignment(const Device *dev)
@@ -238,27 +275,46 @@ uint64_t dev_builds(const Device *dev)
 
 /* ---- memory ---------------------------------------------------------------------------- */
 
+/* All who share the device are under one limit. */
+static bool count_memory(Device *dev, size_t bytes, Err *err)
+{
+    Device *first = dev->first;
+    (void)pthread_mutex_lock(&first->lock);
+    bool fits = cl_limits_memory(&first->info, first->limit, first->held, bytes, err);
+    first->held += fits ? bytes : 0;
+    first->peak = first->held > first->peak ? first->held : first->peak;
+    (void)pthread_mutex_unlock(&first->lock);
+    return fits;
+}
+
+static void discount_memory(Device *dev, size_t bytes)
+{
+    (void)pthread_mutex_lock(&dev->first->lock);
+    dev->first->held -= bytes;
+    (void)pthread_mutex_unlock(&dev->first->lock);
+}
+
 bool dev_alloc(Device *dev, size_t bytes, DevMem **out, Err *err)
 {
     size_t counted = bytes < 4 ? 4 : (bytes + 3) / 4 * 4;
     char need[32];
     cl_size_text(need, counted);
     *out = NULL;
-    TRY(cl_limits_memory(&dev->info, dev->limit, dev->held, counted, err));
+    TRY(count_memory(dev, counted, err));
     DevMem *mem = calloc(1, sizeof *mem);
     if (!mem) {
+        discount_memory(dev, counted);
         return cl_no_host_memory(err, "a buffer's description");
     }
     cl_int status;
     cl_mem_flags flags = CL_MEM_READ_WRITE | (dev->info.cpu ? CL_MEM_ALLOC_HOST_PTR : 0u);
     mem->mem = clCreateBuffer(dev->context, flags, counted, NULL, &status);
     if (status != CL_SUCCESS) {
+        discount_memory(dev, counted);
         free(mem);
         return cl_fail(dev, status, "clCreateBuffer", err, "when %s were allocated", need);
     }
     *mem = (DevMem){mem->mem, bytes, counted, mem, 0, mem, NULL, false};
-    dev->held += counted;
-    dev->peak = dev->held > dev->peak ? dev->held : dev->peak;
     const uint32_t odd = 0xffffffffu; /* NaN, an absurd label: what nobody wrote shows */
     Err touch = {0};
     if (!dev_fill(dev, mem, 0, counted, odd, &touch) || !dev_finish(dev, &touch)) {
@@ -305,7 +361,7 @@ void dev_free(Device *dev, DevMem *mem)
         older = top->older;
         root->newest = older ? older : root;
         UNLESS_LOST(dev, clReleaseMemObject(top->mem));
-        dev->held -= top->counted;
+        discount_memory(dev, top->counted);
         free(top);
     }
 }

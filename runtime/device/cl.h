@@ -3,7 +3,7 @@
  * every failing call becomes a sentence in an Err.
  *
  * One Device is one context with an in-order queue for all work, and one each for rows that go up and
- * down beside it.  A Device is used by one thread at a time.
+ * down beside it.  A Device is used by one thread at a time; several may share what it is opened on (dev_share).
  */
 #ifndef RUNTIME_CL_H
 #define RUNTIME_CL_H
@@ -55,6 +55,9 @@ typedef struct DevOptions {
 } DevOptions;
 
 bool dev_open(const DevOptions *options, Device **out, Err *err);
+/* A second user of an open device, for another thread: with its own queues, under the same limit of memory, and with the
+ * programs of the first, which is to be closed last. */
+bool dev_share(Device *first, Device **out, Err *err);
 void dev_close(Device *dev); /* NULL is allowed */
 /* True once a call failed in a way that leaves the device unusable; open it anew. */
 bool dev_lost(const Device *dev);

@@ -241,11 +241,39 @@ static bool build(Device *dev, const char *name, const char *source, const char 
     return ok;
 }
 
+/* The same program with kernels of its own, whose arguments another thread does not set. */
+static bool share_program(Device *dev, const DevProgram *of, DevProgram **out, Err *err)
+{
+    cl_int status = CL_SUCCESS;
+    (void)pthread_mutex_lock(&dev->lock);
+    DevProgram *program = dev->programs;
+    while (program && program->program != of->program) {
+        program = program->next;
+    }
+    if (!program) {
+        program = calloc(1, sizeof *program);
+        status = program ? clRetainProgram(of->program) : CL_OUT_OF_HOST_MEMORY;
+        if (status == CL_SUCCESS) {
+            *program = (DevProgram){.program = of->program, .dev = dev, .next = dev->programs};
+            dev->programs = program;
+        } else {
+            free(program);
+        }
+    }
+    (void)pthread_mutex_unlock(&dev->lock);
+    *out = status == CL_SUCCESS ? program : NULL;
+    return *out || cl_fail(dev, status, "clRetainProgram", err, "%s", "");
+}
+
 bool dev_program(Device *dev, const char *name, const char *source, const char *options, DevProgram **out, Err *err)
 {
     char all[1000], *text;
-    snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
     *out = NULL;
+    if (dev->first != dev) {
+        DevProgram *of;
+        return dev_program(dev->first, name, source, options, &of, err) && share_program(dev, of, out, err);
+    }
+    snprintf(all, sizeof all, "%s %s", dev->options, options ? options : "");
     TRY(cl_source_text(dev->load, dev->dump, name, source, &text, err));
     if (!dev->info.fp64) {
         char *plain = text;

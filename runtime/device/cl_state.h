@@ -8,6 +8,7 @@
 
 #include <CL/cl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 enum { PATH_SIZE = 4096 };
 
@@ -36,7 +37,7 @@ struct DevProgram {
     Device *dev;
     DevProgram *next;
     DevKernel *kernels;
-    char *key;
+    char *key;     /* NULL: that of the first device has it */
     bool building; /* by a thread, others wait for it */
 };
 
@@ -67,7 +68,9 @@ struct Device {
     cl_context context;
     cl_command_queue queue;
     cl_command_queue lanes[DEV_LANES]; /* made when they are first used; [DEV_COMPUTE]: queue */
-    bool profile, lost;
+    Device *first; /* that one opened, whose memory is counted and whose programs are built; mostly itself */
+    bool profile;
+    atomic_bool lost; /* of the first */
     uint64_t limit, held, peak, launches, waits, builds;
     size_t alignment;
     char options[160];
@@ -88,7 +91,7 @@ struct Device {
 };
 
 /* What belongs to a lost device is not released: NVIDIA's driver crashes when it is. */
-#define UNLESS_LOST(dev, call) ((void)((dev)->lost || (call) != CL_SUCCESS))
+#define UNLESS_LOST(dev, call) ((void)((dev)->first->lost || (call) != CL_SUCCESS))
 
 /* Turns a failed call into a sentence.  `where` completes it: "in kernel 'blurred'"; may be empty. */
 __attribute__((format(printf, 5, 6))) bool cl_fail(Device *dev, cl_int status, const char *call, Err *err,

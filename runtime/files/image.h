@@ -29,12 +29,14 @@ typedef enum ImageRemark {
     REMARK_FILES,      /* OME-TIFF of a set: planes in other files */
     REMARK_PARTS,      /* FITS: images behind the first one, where no part is named */
     /* True or false. */
-    REMARK_XML_DAMAGED,   /* OME-TIFF: the XML is none */
-    REMARK_DESCRIPTION,   /* TIFF: it tells of other pages than there are */
-    REMARK_SIZES,         /* OME-TIFF: the XML tells of pixels of other extents or another type */
-    REMARK_MARKS,         /* TIFF: all pages are marked as smaller versions or masks */
-    REMARK_BITS,          /* TIFF: white is zero in pixels of one bit, which are taken as they are stored */
-    REMARK_CALIBRATED,    /* ImageJ: values are what its calibration makes of those that are stored */
+    REMARK_XML_DAMAGED, /* OME-TIFF: the XML is none */
+    REMARK_DESCRIPTION, /* TIFF: it tells of other pages than there are */
+    REMARK_SIZES,       /* OME-TIFF: the XML tells of pixels of other extents or another type */
+    REMARK_MARKS,       /* TIFF: all pages are marked as smaller versions or masks */
+    REMARK_BITS,        /* TIFF: white is zero in pixels of one bit, which are taken as they are stored */
+    REMARK_WHITE,       /* TIFF: white is zero, and pixels are turned over */
+    REMARK_WHITE_KEPT,  /* TIFF: white is zero in signed or floating-point pixels, which are taken as they are stored */
+    REMARK_CALIBRATED,  /* ImageJ: values are what its calibration makes of those that are stored */
     REMARK_UNCALIBRATED,  /* TIFF: stored values, though the file says what they stand for */
     REMARK_NODATA,        /* TIFF: one value stands for no data */
     REMARK_ORIENTATION,   /* TIFF: rows are not stored from the top left on */

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { HEAD_BLOCKS_MAX = 100000, LOAD_MIN = 1 << 20, LOAD_PIECE = 1 << 30 };
+enum { HEAD_BLOCKS_MAX = 100000, LOAD_MIN = 1 << 20, LOAD_PIECE = 1 << 30, BLOCK_MOST = 256 };
 
 /* What of a header says how large its data are. */
 typedef enum Size { SIZE_BITPIX, SIZE_NAXIS, SIZE_PCOUNT, SIZE_GCOUNT, SIZE_GROUPS, SIZE_AXIS } Size;
@@ -32,7 +32,7 @@ typedef struct Header {
     bool given[SIZE_AXIS + FITS_AXES_MAX];
     bool ended, twice, image; /* image: also one in a table of tiles */
     bool no_tile;             /* a tile has no extent */
-    bool rice, no_block;      /* the method of tiles; one of its two settings is not above 0 */
+    bool rice, bad_block;     /* the method of tiles; one of its two settings is none */
 } Header;
 
 static bool read_block(const FitsBytes *bytes, uint64_t at, char *to)
@@ -69,13 +69,16 @@ static bool is_positive(const char *value)
     return (value[digits] == ' ' || value[digits] == '/' || value[digits] == '\0') && strtoll(value, NULL, 10) > 0;
 }
 
-/* cfitsio divides by the extents of tiles, which are those of the image if nothing else is said, and by the first two settings of Rice's method, whatever these are called. */
+/* cfitsio divides by the extents of tiles, which are those of the image if nothing else is said, and by the first two
+ * settings of Rice's method, whatever these are called.  It looks for the end of a tile once a block, which has 16 or 32
+ * pixels. */
 static void read_tiling(const char *card, const char *value, Header *header)
 {
     bool setting = memcmp(card, "ZVAL1   ", 8) == 0 || memcmp(card, "ZVAL2   ", 8) == 0;
     bool extent = memcmp(card, "ZTILE", 5) == 0 || (memcmp(card, "ZNAXIS", 6) == 0 && card[6] >= '0' && card[6] <= '9');
     header->no_tile = header->no_tile || (extent && !is_positive(value));
-    header->no_block = header->no_block || (setting && !is_positive(value));
+    header->bad_block =
+        header->bad_block || (setting && (!is_positive(value) || strtoll(value, NULL, 10) > BLOCK_MOST));
     header->rice = header->rice || (memcmp(card, "ZCMPTYPE", 8) == 0 && strncmp(value, "'RICE", 5) == 0);
 }
 
@@ -163,8 +166,11 @@ static bool check_header(const Header *header, Err *err)
     if (axes > FITS_AXES_MAX) {
         return err_set(err, CODE_FILES, "one of its parts has %lld axes, and %d is the most", axes, FITS_AXES_MAX);
     }
-    if (header->no_tile || (header->rice && header->no_block)) {
+    if (header->no_tile) {
         return err_set(err, CODE_FILES, "it is damaged: its tiles have no extent");
+    }
+    if (header->rice && header->bad_block) {
+        return err_set(err, CODE_FILES, "it is damaged: blocks of its tiles have 1 to %d pixels", BLOCK_MOST);
     }
     return !header->twice || err_set(err, CODE_FILES, "it is damaged: a header gives two sizes for one thing");
 }

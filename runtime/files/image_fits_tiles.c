@@ -1,17 +1,24 @@
 /*
  * image_fits_tiles: how long a packed tile is stands in the table, and cfitsio makes room for as much, whatever the
  * file has.  Where the table has no such column, or fewer rows than there are tiles, it reads beside the table.
- * What H-compress has packed says itself how many pixels it is, and cfitsio believes that: it would write them
- * behind the room that it made for the tile.
+ * What H-compress and PLIO have packed says itself how many pixels it is, or where it ends, and cfitsio believes that:
+ * it would read or write behind the room that it made for the tile.
  */
 #include "image_fits_tiles.h"
 
 #include "image_fits.h"
+#include "image_fits_streams.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TILE_HEAD = 10, AXES = 6 }; /* of a packed tile: two letters, and its extents with high bytes first */
+enum { AXES = 6 };
+
+typedef enum Method {
+    METHOD_BOUNDED,
+    METHOD_HCOMPRESS,
+    METHOD_PLIO
+} Method; /* bounded: what cfitsio unpacks with care */
 
 typedef struct Tiling {
     int axes;
@@ -64,50 +71,71 @@ static double tiles_of(const Tiling *t)
     return tiles;
 }
 
-static bool read_head(const FitsBytes *bytes, uint64_t at, unsigned char head[TILE_HEAD])
+static Method method_of(fitsfile *file)
+{
+    char method[FLEN_VALUE] = "";
+    int status = 0;
+    cfitsio.read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
+    return strncmp(method, "HCOMPRESS", 9) == 0 ? METHOD_HCOMPRESS
+           : strncmp(method, "PLIO", 4) == 0    ? METHOD_PLIO
+                                                : METHOD_BOUNDED;
+}
+
+/* The type of a column of arrays, as B of "1PB(312)"; 0: of another column. */
+static char letter_of(fitsfile *file, int column)
+{
+    char key[FLEN_KEYWORD], form[FLEN_VALUE] = "";
+    int status = 0;
+    snprintf(key, sizeof key, "TFORM%d", column);
+    cfitsio.read_key(file, TSTRING, key, form, NULL, &status);
+    const char *at = form + strspn(form, "0123456789 ");
+    return *at == 'P' || *at == 'Q' ? at[1] : '\0';
+}
+
+static bool read_stream(const FitsBytes *bytes, uint64_t at, size_t n, uint8_t *to)
 {
     size_t got;
-    if (at > bytes->size || bytes->size - at < TILE_HEAD) {
+    if (at > bytes->size || bytes->size - at < n) {
         return false;
     }
     if (bytes->fd < 0) {
-        memcpy(head, bytes->at + at, TILE_HEAD);
+        memcpy(to, bytes->at + at, n);
         return true;
     }
-    return image_pread(bytes->fd, head, TILE_HEAD, at, &got);
+    return image_pread(bytes->fd, to, n, at, &got);
 }
 
-static double extent_at(const unsigned char *at)
+/* n bytes at a place of the file; a tile of none is in another column, packed in another way. */
+static bool is_whole(const FitsBytes *bytes, uint64_t at, size_t n, Method method, double pixels)
 {
-    return (double)at[0] * 16777216 + at[1] * 65536 + at[2] * 256 + at[3];
-}
-
-static bool is_within(double pixels, double most)
-{
-    return pixels > 0 && pixels <= most;
+    uint8_t *stream = malloc(n + 1);
+    bool ok = stream != NULL && read_stream(bytes, at, n, stream) &&
+              (n == 0 ||
+               (method == METHOD_PLIO ? fits_plio_is_whole(stream, n) : fits_hcompress_is_whole(stream, n, pixels)));
+    free(stream);
+    return ok;
 }
 
 bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
 {
-    char method[FLEN_VALUE] = "", name[] = "COMPRESSED_DATA";
+    char name[] = "COMPRESSED_DATA";
     LONGLONG head, data, end, length, offset;
     int status = 0, column = 0;
     Tiling t = {.axes = 0};
-    cfitsio.read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
+    const Method method = method_of(file);
+    const int64_t unit = method == METHOD_PLIO ? 2 : 1; /* bytes */
     cfitsio.get_hduaddrll(file, &head, &data, &end, &status);
     cfitsio.get_colnum(file, CASEINSEN, name, &column, &status);
-    bool claims = strncmp(method, "HCOMPRESS", 9) == 0;
     int64_t rows = header_whole(file, "NAXIS2", 0), row_bytes = header_whole(file, "NAXIS1", 0);
     int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
-    bool ok = status == 0 && heap >= 0 && read_tiling(file, &t) && tiles_of(&t) <= (double)rows;
+    bool walk = method != METHOD_BOUNDED;
+    bool ok = status == 0 && heap >= 0 && read_tiling(file, &t) && tiles_of(&t) <= (double)rows &&
+              (!walk || letter_of(file, column) == (unit == 2 ? 'I' : 'B'));
     for (int64_t row = 0; ok && row < rows; row++) {
-        unsigned char packed[TILE_HEAD];
         cfitsio.read_descriptll(file, column, row + 1, &length, &offset, &status);
-        ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size;
-        if (ok && claims && length > 0) { /* else the tile is in another column, packed in another way */
-            ok = length >= TILE_HEAD && read_head(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, packed) &&
-                 is_within(extent_at(packed + 2) * extent_at(packed + 6), tile_pixels(&t, row));
-        }
+        ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size &&
+             (!walk || is_whole(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, (size_t)(length * unit),
+                                method, tile_pixels(&t, row)));
     }
     cfitsio.clear_errmsg();
     return ok || err_set(err, CODE_FILES, "it is damaged: its compressed tiles are not what its header says");

@@ -55,6 +55,12 @@ static const struct Unit {
     {"inch", 25400},
     {"inches", 25400},
     {"\"", 25400},
+    {"thou", 25.4},
+    {"li", 25400.0 / 12},
+    {"pt", 25400.0 / 72},
+    {"ft", 304800},
+    {"yd", 914400},
+    {"mi", 1609344e3},
 };
 
 /* What stands before "meter" or "metre", one or several. */
@@ -86,6 +92,14 @@ static double named_um(const char *unit, size_t n, int (*compare)(const char *, 
         }
     }
     return 0;
+}
+
+double meta_number(const char *text)
+{
+    char *end;
+    double value = strtod(text, &end);
+    bool ended = end != text && end[strspn(end, " \t\r\n")] == '\0', decimal = strpbrk(text, "xX") == NULL;
+    return ended && decimal && isfinite(value) ? value : 0;
 }
 
 double meta_unit_um(const char *unit)
@@ -239,7 +253,7 @@ static bool line_count(const char *text, const char *key, int64_t *count)
 static double line_number(const char *text, const char *key)
 {
     char value[64];
-    return line_value(text, key, value, sizeof value) ? strtod(value, NULL) : 0;
+    return line_value(text, key, value, sizeof value) ? meta_number(value) : 0;
 }
 
 /* A length in another unit, in that of `info`; 0 when one of the units is none. */
@@ -293,7 +307,7 @@ static void read_calibration(const char *text, ImageInfo *info, MetaPlan *plan)
         char *end = value;
         bool given = line_value(text, key, value, sizeof value);
         plan->term[i] = given ? strtod(value, &end) : 0;
-        ok = ok && given && end != value && isfinite(plan->term[i]);
+        ok = ok && given && end != value && end[strspn(end, " ")] == '\0' && isfinite(plan->term[i]);
     }
     bool same = ok && terms == 2 && plan->term[0] == 0 && plan->term[1] == 1;
     plan->terms = ok && !same ? terms : 0;

@@ -59,6 +59,8 @@ void meta_plan_free(MetaPlan *plan);
 /* The plan when the description is of no use: all pages are planes of depth. */
 void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan);
 
+/* A decimal number and nothing else but blanks around it; 0: none, or not finite. */
+double meta_number(const char *text);
 /* Micrometres of a unit in any of the usual spellings; 0 when it is none of length. */
 double meta_unit_um(const char *unit);
 /* Seconds of a unit of time, likewise. */

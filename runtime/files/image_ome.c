@@ -123,8 +123,8 @@ static int64_t integer(const char **attributes, const char *name, int64_t missin
 static double positive(const char **attributes, const char *name)
 {
     const char *value = value_of(attributes, name);
-    double number = value != NULL ? strtod(value, NULL) : 0;
-    return isfinite(number) && number > 0 ? number : 0;
+    double number = value != NULL ? meta_number(value) : 0;
+    return number > 0 ? number : 0;
 }
 
 static void read_order(const char *text, int order[3])

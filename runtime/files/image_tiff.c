@@ -230,18 +230,6 @@ static bool has_palette(const TiffFile *file, const TiffLayout *layout)
     return layout->photometric == PHOTOMETRIC_INDEX && !file->stored;
 }
 
-/*
- * Single bits of which 0 is white are what scikit-image and tifffile make of arrays of booleans, and what is set is
- * what was True: they are taken as they are stored.  Facsimiles are the exception, which those programs do not write.
- */
-static bool is_bits(const TiffLayout *layout)
-{
-    enum { FAX_FIRST = 2, FAX_LAST = 4, FAX_BY_WORDS = 32771 };
-    bool fax =
-        (layout->compression >= FAX_FIRST && layout->compression <= FAX_LAST) || layout->compression == FAX_BY_WORDS;
-    return layout->photometric == PHOTOMETRIC_WHITE_IS_ZERO && layout->bits == 1 && !fax;
-}
-
 static void set_form(TiffFile *file)
 {
     const TiffLayout *now = &file->now;
@@ -250,8 +238,7 @@ static void set_form(TiffFile *file)
         .bits = (int)now->bits,
         .samples = now->planar ? 1 : (int)now->samples,
         .widen = now->format == FORMAT_INT && now->bits == 8,
-        .invert = now->photometric == PHOTOMETRIC_WHITE_IS_ZERO && now->format == FORMAT_UINT &&
-                  !(file->stored && now->bits >= 8) && !is_bits(now),
+        .invert = tiff_white(now, file->stored) == WHITE_TURNED,
         .map = palette ? file->map : NULL,
         .offset = file->offset,
         .curve = file->curve,
@@ -685,7 +672,10 @@ static bool remark_tags(const TiffFile *file, ImageInfo *info, Err *err)
     info->remarks[REMARK_ORIENTATION] = orientation > 1;
     info->remarks[REMARK_NODATA] = tiff_find(dir, TAG_NODATA) != NULL;
     info->remarks[REMARK_ALPHA] = file->shape.alphas != 0;
-    info->remarks[REMARK_BITS] = is_bits(&file->shape);
+    TiffWhite white = tiff_white(&file->shape, file->stored);
+    info->remarks[REMARK_BITS] = white == WHITE_BITS;
+    info->remarks[REMARK_WHITE] = white == WHITE_TURNED;
+    info->remarks[REMARK_WHITE_KEPT] = white == WHITE_KEPT;
     info->remarks[REMARK_MARKS] = file->all_marked;
     info->remarks[REMARK_UNCALIBRATED] |= tiff_find(dir, TAG_GRAY_CURVE) != NULL;
     return true;

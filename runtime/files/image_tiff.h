@@ -55,6 +55,9 @@ bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, double byt
 double tiff_page_bytes(const TiffLayout *layout);
 /* Bytes of one stored row of a plane: of all samples, or of one when they are stored apart. */
 uint64_t tiff_row_bytes(const TiffLayout *layout);
+/* What becomes of pixels of which 0 is white; `stored`: ImageJ's, which are taken as they are. */
+typedef enum TiffWhite { WHITE_NO_MATTER, WHITE_BITS, WHITE_TURNED, WHITE_KEPT } TiffWhite;
+TiffWhite tiff_white(const TiffLayout *layout, bool stored);
 /* Which sample of the file is number k of those that are handed on. */
 int tiff_kept_sample(const TiffLayout *layout, int k);
 

@@ -231,6 +231,21 @@ static bool count_kept(const TiffSource *source, const TiffDirectory *dir, TiffL
     return true;
 }
 
+/*
+ * Single bits of which 0 is white are what scikit-image and tifffile make of arrays of booleans, and what is set is
+ * what was True: they are taken as they are stored.  Facsimiles are the exception, which those programs do not write.
+ */
+TiffWhite tiff_white(const TiffLayout *layout, bool stored)
+{
+    enum { FAX_FIRST = 2, FAX_LAST = 4, FAX_BY_WORDS = 32771 };
+    bool fax =
+        (layout->compression >= FAX_FIRST && layout->compression <= FAX_LAST) || layout->compression == FAX_BY_WORDS;
+    if (layout->photometric != PHOTOMETRIC_WHITE_IS_ZERO || (stored && layout->bits >= 8)) {
+        return WHITE_NO_MATTER;
+    }
+    return layout->bits == 1 && !fax ? WHITE_BITS : layout->format == FORMAT_UINT ? WHITE_TURNED : WHITE_KEPT;
+}
+
 int tiff_kept_sample(const TiffLayout *layout, int k)
 {
     int sample = 0;
@@ -316,6 +331,27 @@ static bool band_lengths(const TiffSource *source, const TiffDirectory *dir, con
     return true;
 }
 
+/*
+ * libtiff reads on behind a strip that is not compressed and too short, into whatever lies there.  Some writers' lengths
+ * mean nothing: those whose strips are one behind the other all the same, and that of an only strip.
+ */
+static bool check_lengths(const TiffLayout *layout, const uint64_t *offsets, const uint64_t *counts, uint64_t n,
+                          Err *err)
+{
+    bool mean = n > 1 && layout->compression == COMPRESSION_NONE && !layout->tiled;
+    for (uint64_t i = 0; mean && i < n; i++) {
+        uint64_t left = layout->y - i % layout->bands * layout->band_rows;
+        uint64_t need = (left < layout->band_rows ? left : layout->band_rows) * tiff_row_bytes(layout);
+        bool absent = offsets[i] == 0 || counts[i] == 0, follows = i + 1 < n && offsets[i + 1] == offsets[i] + need;
+        if (!absent && counts[i] < need && !follows) {
+            return err_set(err, CODE_FILES, "strip %llu is cut off: it has %llu bytes, and its rows have %llu",
+                           (unsigned long long)i, (unsigned long long)counts[i], (unsigned long long)need);
+        }
+        mean = absent || counts[i] >= need;
+    }
+    return true;
+}
+
 /* What is there of a page, decoded: of strips the rows, of tiles their share. */
 static double present_bytes(const TiffLayout *layout, const uint8_t *flags, uint64_t n)
 {
@@ -335,7 +371,8 @@ bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, cons
     *flags = NULL;
     *present = tiff_page_bytes(layout);
     TRY(tiff_uints(source, band_entry(dir, layout, TAG_TILE_OFFSETS, TAG_STRIP_OFFSETS), &offsets, err));
-    bool ok = band_lengths(source, dir, layout, offsets, n, &counts, err);
+    bool ok = band_lengths(source, dir, layout, offsets, n, &counts, err) &&
+              (counts == NULL || check_lengths(layout, offsets, counts, n, err));
     for (uint64_t i = 0; ok && i < n; i++) {
         absent += offsets[i] == 0 || (counts != NULL && counts[i] == 0);
     }

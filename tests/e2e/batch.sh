@@ -46,6 +46,26 @@ expect 0 '' ./blobs -q plate/*.tif --jobs 1 -o listed
 check test ! -s said.err
 check diff -r -x '.*' out listed
 
+# ---- several devices, and several users of one ---------------------------------------------
+cp "$SAMPLES/timelapse.tif" plate/t.tif
+expect 0 '' ./blobs plate -q -o frames --device '#0'
+for device in '#0,#0' '#0,#0,cpu' all; do
+    expect 0 '' ./blobs plate -q -o several --device "$device"
+    check diff -r -x '.*' frames several
+    rm -r several
+done
+# Row by row, and in parts: one frame of a file after the other.
+for limit in '--host-memory 20000' '--memory 400000'; do
+    expect 0 '' ./blobs plate -q -o several --device '#0,#0,#0' $limit
+    check diff -r -x '.*' frames several
+    rm -r several
+done
+expect 3 "no device matches '#99'" ./blobs plate -o several --device '#0,#99'
+expect 2 'names no device' ./blobs plate -o several --device ,
+check test ! -e several
+expect 0 '' "$PIPEC" run "$SAMPLES/blobs.pipe" plate/a.tif -q -o frames --device '#0,#0'
+rm plate/t.tif
+
 # ---- resume -----------------------------------------------------------------------------
 stamp() {
     stat -c '%n|%y|%i' "$1"/[a-e]_* | sort

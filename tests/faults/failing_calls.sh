@@ -7,16 +7,19 @@
 # the exit code is 0 and the outputs are as ever.
 . "$(dirname "$0")/../e2e/lib.sh"
 
-"$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o good --device cpu --quiet || exit 1
+IMAGES=$SAMPLES/blobs.tif
+DEVICE=cpu
+"$PIPEC" run "$SAMPLES/blobs.pipe" "$IMAGES" -o good --device cpu --quiet || exit 1
 
 LIMIT=
+QUIET=--quiet
 # run KIND N EVER: one run in which that call fails; its exit code is in $code.
 run() {
     rm -rf out fail.log
     FAIL_EVER=$3
     [ -n "$FAIL_EVER" ] && export FAIL_EVER || unset FAIL_EVER
     timeout 100 env FAIL_KIND="$1" FAIL_AT="$2" FAIL_LOG=fail.log LD_PRELOAD="$FAILING" \
-        "$PIPEC" run "$SAMPLES/blobs.pipe" "$SAMPLES/blobs.tif" -o out --device cpu --quiet $LIMIT \
+        "$PIPEC" run "$SAMPLES/blobs.pipe" "$IMAGES" -o out --device "$DEVICE" $QUIET $LIMIT \
         >said.out 2>said.err </dev/null
     code=$?
     unset FAIL_EVER
@@ -59,22 +62,22 @@ sweep() {
     done
 }
 
-sweep memory '1 2 3 4 5' ''
-sweep memory '1 2 3 4 5' 1
-sweep files '1 5' ''
-sweep files '1 5' 1
-sweep device '1 3 4' ''
-sweep device '1 3 4' 1
+sweep memory '1 2 3 4 5 75' ''
+sweep memory '1 2 3 4 5 75' 1
+sweep files '1 5 75' ''
+sweep files '1 5 75' 1
+sweep device '1 3 4 75' ''
+sweep device '1 3 4 75' 1
 LIMIT='--memory 256KiB' # in parts
-sweep memory '1 2 3 4 5' ''
-sweep device '1 3 4' ''
-sweep device '1 3 4' 1
+sweep memory '1 2 3 4 5 75' ''
+sweep device '1 3 4 75' ''
+sweep device '1 3 4 75' 1
 
 # The temporary folder is full: pixels of a run in parts find no room on the host.
 LIMIT='--memory 256KiB --host-memory 1KiB'
-sweep files '1 5' 1
+sweep files '1 5 75' 1
 run files 1 1
-judge 'a full temporary folder' 5
+judge 'a full temporary folder' '5 75'
 says 'set TMPDIR to a folder with more room'
 
 # A device that has less memory than it says: the run takes what there is, or says what would do.
@@ -91,4 +94,27 @@ says 'the least that will do is --memory'
 least=$(sed -n 's/.*the least that will do is --memory \([0-9]*\).*/\1/p' said.err | head -1)
 run large "$least" ''
 judge "a device with $least bytes" ''
+
+# Where two share the images and one fails, the other does them all.
+mkdir pair
+for number in 1 2 3 4 5 6; do
+    cp "$SAMPLES/blobs.tif" pair/$number.tif
+done
+rm -rf good
+IMAGES=pair
+DEVICE='#0,#0'
+QUIET=
+"$PIPEC" run "$SAMPLES/blobs.pipe" pair -o good --device '#0' --quiet || fail 'a folder'
+run device 0 ''
+n=$(sed -n 's/^calls //p' fail.log | sort -n | tail -1)
+told=0
+for part in 2 3 4 5 6 7; do
+    run device $((n * part / 8)) ''
+    judge "one of two devices, call $((n * part / 8)) ($(head -1 fail.log))" '1 4'
+    if grep -q 'its images are done by other devices' said.err; then
+        told=$((told + 1))
+        check test "$code" -eq 0
+    fi
+done
+check test $told -gt 0
 finish

@@ -265,6 +265,9 @@ static const struct {
     {"parts.fits", BIT(REMARK_PARTS)},
     {"rgba.tif", BIT(REMARK_ALPHA)},
     {"gray_alpha.tif", BIT(REMARK_ALPHA)},
+    {"white_u8.tif", BIT(REMARK_WHITE)},
+    {"white_u16.tif", BIT(REMARK_WHITE)},
+    {"white_fax.tif", BIT(REMARK_WHITE)},
     {"white_bool.tif", BIT(REMARK_BITS)},
     {"white_bool_deflate.tif", BIT(REMARK_BITS)},
     {"white_bool_tiles.tif", BIT(REMARK_BITS)},
@@ -549,6 +552,9 @@ static void test_units(void **state)
         {1e9, {"km", "kilometers"}},
         {1e12, {"Mm"}},
         {25400, {"inch", "Inch", "INCHES", "in", "\""}},
+        {25.4, {"thou"}},
+        {304800, {"ft"}},
+        {25400.0 / 72, {"pt"}},
         {0, {"", " ", "pixel", "deg", "meterstick", "eter", "micro", "s", "umm", "gigameter"}},
     };
     (void)state;
@@ -559,6 +565,15 @@ static void test_units(void **state)
             }
         }
     }
+}
+
+/* What writers put where a number belongs. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    assert_true(meta_number("0.5") == 0.5 && meta_number(" 5.0E-1\r") == 0.5 && meta_number("+.5 ") == 0.5);
+    assert_true(meta_number("") == 0 && meta_number("1,5") == 0 && meta_number("1.5um") == 0);
+    assert_true(meta_number("0x10") == 0 && meta_number("inf") == 0 && meta_number("NaN") == 0);
 }
 
 /* How many pages, images and files are left out. */
@@ -759,10 +774,10 @@ static void test_pipe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),       cmocka_unit_test(test_units),
-        cmocka_unit_test(test_remarks),    cmocka_unit_test(test_fits_header), cmocka_unit_test(test_fits_parts),
-        cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_refused),     cmocka_unit_test(test_time_as_z),
-        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),      cmocka_unit_test(test_units),
+        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_remarks),    cmocka_unit_test(test_fits_header),
+        cmocka_unit_test(test_fits_parts), cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_time_as_z),  cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include "images.h"
 
 #include "../../base/file.h"
+#include "../../runtime/files/image_fits_streams.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -297,7 +298,7 @@ static void test_fits_tiles(void **state)
 {
     static const char *const CARDS[][2] = {{"ZTILE1  =", "0"},   {"ZTILE2  =", "-1"}, {"ZTILE1  =", "1D-300"},
                                            {"ZTILE1  =", "'7'"}, {"ZVAL1   =", "0"},  {"ZVAL2   =", "0"},
-                                           {"ZNAXIS1 =", "0"}};
+                                           {"ZVAL1   =", "257"}, {"ZNAXIS1 =", "0"}};
     size_t size;
     char *text = load("rice.fits", &size), card[81];
     (void)state;
@@ -309,7 +310,7 @@ static void test_fits_tiles(void **state)
         memcpy(card, at, 80);
         snprintf(at, 80, "%s %20s", CARDS[i][0], CARDS[i][1]);
         memset(at + strlen(at), ' ', 50);
-        refuse("tiles.fits", text, size, "its tiles have no extent");
+        refuse("tiles.fits", text, size, CARDS[i][0][1] == 'V' ? "blocks of its tiles" : "its tiles have no extent");
         memcpy(at, card, 80);
     }
     free(text);
@@ -321,6 +322,92 @@ static void test_fits_tiles(void **state)
     }
     text[at + 5]++;
     refuse("tiles.fits", text, size, "compressed tiles are not what its header says");
+    free(text);
+}
+
+/* The first tile of a compressed file, and how long the table says that it is. */
+static uint8_t *first_tile(char *text, size_t bytes, const char *begins, size_t *length)
+{
+    char *at = text, *table = text;
+    while (memcmp(at, "XTENSION", 8) != 0) {
+        at += 80;
+    }
+    while (memcmp(at, "END     ", 8) != 0) {
+        at += 80;
+    }
+    table += ((at - text) / 2880 + 1) * 2880;
+    while (memcmp(at, begins, bytes) != 0) {
+        at++;
+    }
+    *length = 0;
+    for (int i = 0; i < 4; i++) {
+        *length = *length << 8 | (unsigned char)table[i];
+    }
+    return (uint8_t *)at;
+}
+
+/* cfitsio reads on where a tile has less than it says: it must have all, and it has no more than that. */
+static void test_fits_streams(void **state)
+{
+    size_t size, length;
+    char *text = load("hcompress_1.fits.fz", &size);
+    uint8_t *tile = first_tile(text, 2, "\xDD\x99", &length);
+    (void)state;
+    for (size_t n = 0; n < length; n++) {
+        assert_false(fits_hcompress_is_whole(tile, n, 1e6));
+    }
+    assert_true(fits_hcompress_is_whole(tile, length, 1e6));
+    tile[22] += 20; /* bit planes */
+    refuse("streams.fits", text, size, "compressed tiles are not what its header says");
+    tile[22] = 200;
+    refuse("streams.fits", text, size, "compressed tiles are not what its header says");
+    free(text);
+    text = load("plio_1.fits.fz", &size);
+    tile = first_tile(text, 6, "\0\0\0\x07\xFF\x9C", &length);
+    for (size_t n = 0; n < 2 * length; n++) {
+        assert_false(fits_plio_is_whole(tile, n));
+    }
+    assert_true(fits_plio_is_whole(tile, 2 * length));
+    /* Where it ends, its first instruction, and one at the end that has a second word. */
+    static const struct {
+        int at;
+        uint8_t is[2];
+    } DAMAGE[] = {{6, {0x7F, 0xFF}}, {8, {0x7F, 0xFF}}, {8, {0xFF, 0xFF}}, {2, {0x80, 0}}, {4, {0x7F, 0xFF}}};
+    for (size_t i = 0; i < sizeof DAMAGE / sizeof *DAMAGE; i++) {
+        uint8_t was[2];
+        memcpy(was, tile + DAMAGE[i].at, 2);
+        memcpy(tile + DAMAGE[i].at, DAMAGE[i].is, 2);
+        refuse("streams.fits", text, size, "compressed tiles are not what its header says");
+        memcpy(tile + DAMAGE[i].at, was, 2);
+    }
+    tile[2 * length - 2] = 0x10;
+    refuse("streams.fits", text, size, "compressed tiles are not what its header says");
+    free(text);
+}
+
+/* Lengths of strips that are not compressed: with a gap behind a short one, libtiff would read what lies in it. */
+static void test_short_strips(void **state)
+{
+    size_t size;
+    char *text = load("rows_u16.tif", &size);
+    unsigned char *file = (unsigned char *)text, *offsets = entry_of(file, 273), *counts = entry_of(file, 279);
+    const int width[] = {get(offsets + 2, 2) == 3 ? 2 : 4, get(counts + 2, 2) == 3 ? 2 : 4};
+    const uint32_t n = get(counts + 4, 4);
+    Err err = {0};
+    (void)state;
+    offsets = file + get(offsets + 8, 4);
+    counts = file + get(counts + 8, 4);
+    set(counts + 3 * width[1], width[1], 10); /* the next strip says that it is whole */
+    const char *path = scratch_path("strips.tif");
+    store(path, file, size);
+    assert_true(read_everything(path, &err));
+    unlink(path);
+    set(offsets + 4 * width[0], width[0], get(offsets + 4 * width[0], width[0]) - 32);
+    refuse("strips.tif", file, size, "strip 3 is cut off: it has 10 bytes, and its rows have 42");
+    set(offsets + 4 * width[0], width[0], get(offsets + 4 * width[0], width[0]) + 32);
+    set(counts + 3 * width[1], width[1], 42);
+    set(counts + (n - 1) * (uint32_t)width[1], width[1], 4);
+    refuse("strips.tif", file, size, "strip 13 is cut off: it has 4 bytes, and its rows have 14");
     free(text);
 }
 
@@ -515,10 +602,10 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),   cmocka_unit_test(test_heads),      cmocka_unit_test(test_fits_sizes),
-        cmocka_unit_test(test_fits_axes), cmocka_unit_test(test_fits_tiles), cmocka_unit_test(test_second_page),
-        cmocka_unit_test(test_tag_bomb),  cmocka_unit_test(test_chains),     cmocka_unit_test(test_cut_off),
-        cmocka_unit_test(test_scrambled),
+        cmocka_unit_test(test_damages),     cmocka_unit_test(test_heads),        cmocka_unit_test(test_fits_sizes),
+        cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles),   cmocka_unit_test(test_fits_streams),
+        cmocka_unit_test(test_second_page), cmocka_unit_test(test_short_strips), cmocka_unit_test(test_tag_bomb),
+        cmocka_unit_test(test_chains),      cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_scrambled),
     };
     return cmocka_run_group_tests(tests, limit_memory, remove_scratch);
 }

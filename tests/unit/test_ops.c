@@ -124,7 +124,9 @@ static void tables_name_what_there_is(void **state)
 #include "frontend/ops/effects.def"
 #undef EFFECT
 #define ARGUMENT(operators, argument, words) for_each(operators, must_have, argument);
+#define PURE ARGUMENT
 #include "frontend/ops/arguments.def"
+#undef PURE
 #undef ARGUMENT
 }
 
