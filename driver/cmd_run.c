@@ -28,7 +28,8 @@ bool run_take_pipeline(int argc, char **argv)
 
 bool run_takes_device(int argc, char **argv, const char **choice)
 {
-    static const char *const WITHOUT[] = {"--help", "-h", "--version", "--describe", "--dry-run", "--merge"};
+    static const char *const WITHOUT[] = {"--help",  "-h",          "--version",   "--describe", "--dry-run",
+                                          "--merge", "--resources", "--snakefile", "--sbatch"};
     static const char option[] = "--device";
     size_t n = sizeof option - 1;
     *choice = NULL;

@@ -5,7 +5,9 @@
 
 #include "../base/stack.h"
 #include "batch/batch.h"
+#include "batch/resources.h"
 #include "batch/shard.h"
+#include "batch/workflow.h"
 #include "command/describe.h"
 #include "host/signals.h"
 #include "host/status.h"
@@ -23,6 +25,12 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
         (options->json ? describe_json : describe_text)(program, stdout);
     } else if (options->merge) {
         return shard_merge(options->files, options->n_files, options->output, program->name, options->command);
+    } else if (options->resources) {
+        return resources_print(program, options);
+    } else if (options->snakefile) {
+        return workflow_snakefile(program, options);
+    } else if (options->sbatch) {
+        return workflow_sbatch(program, options);
     } else if (options->dry_run) {
         return batch_dry_run(program, options);
     } else {

@@ -437,18 +437,12 @@ static void *writer_thread(void *context)
 /* ---- all threads ----------------------------------------------------------------------- */
 
 /* A thread of each kind for every 2 processors, from 1 to 8 for each device, unless --jobs says otherwise. */
-static int choose_jobs(const EngineSetup *setup, int images)
+static int choose_jobs(const Options *options, int devices, int images)
 {
-    const Options *options = setup->options;
-    int devices = 0;
-    for (int i = 0; i < setup->n_devices; i++) {
-        devices += !setup->devices[i].spare;
-    }
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int jobs = options->jobs > 0 ? options->jobs : (int)((processors + 1) / 2);
-    int most = options->jobs > 0 || devices > MAX_JOBS / DEFAULT_JOBS ? MAX_JOBS
-               : devices > 1                                          ? DEFAULT_JOBS * devices
-                                                                      : DEFAULT_JOBS;
+    int most = options->jobs > 0 ? MAX_JOBS : DEFAULT_JOBS * devices;
+    most = most < MAX_JOBS ? most : MAX_JOBS;
     jobs = jobs > most ? most : jobs;
     jobs = jobs > images ? images : jobs;
     return jobs > 0 ? jobs : 1;
@@ -537,15 +531,32 @@ static bool run_threads(Engine *e, int jobs, Err *err)
     return ok;
 }
 
+EngineSizes engine_sizes(const Options *options, int devices, int images)
+{
+    int jobs = choose_jobs(options, devices, images);
+    return (EngineSizes){jobs, 2 * jobs + 2 * devices, choose_bytes(options)};
+}
+
+/* Devices, each once. */
+static int count_devices(const EngineSetup *setup)
+{
+    int devices = 0;
+    for (int i = 0; i < setup->n_devices; i++) {
+        devices += !setup->devices[i].spare;
+    }
+    return devices > 0 ? devices : 1;
+}
+
 bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
 {
-    int jobs = choose_jobs(setup, setup->list->n), lanes = setup->n_devices > 0 ? setup->n_devices : 1;
+    const EngineSizes sizes = engine_sizes(setup->options, count_devices(setup), setup->list->n);
+    int lanes = setup->n_devices > 0 ? setup->n_devices : 1;
     Engine e = {.setup = setup,
                 .program = setup->program,
                 .fates = fates,
                 .n_lanes = lanes,
-                .max_frames = 2 * jobs + 2 * lanes,
-                .max_bytes = choose_bytes(setup->options)};
+                .max_frames = sizes.frames + 2 * (lanes - count_devices(setup)),
+                .max_bytes = sizes.bytes};
     e.whole = choose_whole(&e);
     e.stream = e.max_bytes / 4 < STREAM_MAX ? e.max_bytes / 4 : STREAM_MAX;
     e.behind = is_short(&e) || e.max_bytes / 16 < e.stream ? e.stream : e.max_bytes / 16;
@@ -556,7 +567,7 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     e.pool = host_pool_new(e.max_bytes / 2, setup->n_devices > 0 ? setup->devices[0].dev : NULL);
     bool ok = volume_cache_init(&e.cache, e.program->n_inputs, e.pool, err) &&
               (e.pool != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs")) && lanes_open(&e, err);
-    ok = ok && run_threads(&e, jobs, err);
+    ok = ok && run_threads(&e, sizes.jobs, err);
     if (ok && e.fatal.code != CODE_OK) {
         *err = e.fatal;
         ok = false;

@@ -53,4 +53,12 @@ typedef struct EngineSetup {
  */
 bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err);
 
+/* The bounds of a run: threads that read, as many that write; frames under way, and the bytes of their pixels. */
+typedef struct EngineSizes {
+    int jobs, frames;
+    size_t bytes;
+} EngineSizes;
+
+EngineSizes engine_sizes(const Options *options, int devices, int images);
+
 #endif

@@ -170,7 +170,7 @@ void describe_options(FILE *to)
         put_row(to, left, row->help);
     }
     fputs("\nexit codes: 0 all images are done; 1 some images failed; 2 wrong usage; 3 no device; 4 does not fit into\n"
-          "memory; 5 outputs cannot be written; 130 interrupted; 143 ended by SIGTERM\n",
+          "memory; 5 outputs cannot be written; 75 it may succeed later; 130 interrupted; 143 ended by SIGTERM\n",
           to);
 }
 

@@ -297,11 +297,11 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
         out->profile = true;
         out->trace = text;
         return text == NULL || *text != '\0' || err_set(err, CODE_USAGE, "--profile or --profile=FILE, not ''");
-    case OPTION_DESCRIBE:
-        out->describe = true;
+    case OPTION_REPORT:
+        *(bool *)at = true;
         out->json = text != NULL;
         return text == NULL || strcmp(text, "json") == 0 ||
-               err_set(err, CODE_USAGE, "--describe or --describe=json, not '%s'", text);
+               err_set(err, CODE_USAGE, "--%s or --%s=json, not '%s'", row->name, row->name, text);
     }
     return false;
 }
@@ -470,6 +470,9 @@ bool options_have_images(const Program *program, const Options *o, Err *err)
     if (o->merge) {
         return o->n_files > 0 || err_set(err, CODE_USAGE, "--merge needs the folder of the shards' outputs");
     }
+    if (o->resources && o->shape != NULL) {
+        return o->n_files == 0 || err_set(err, CODE_USAGE, "--resources is of --shape, or of files, not of both");
+    }
     if (program->n_inputs == 0 && o->n_files > 0) {
         return err_set(err, CODE_USAGE, "'%s': this pipeline has no input", o->files[0]);
     }
@@ -501,6 +504,7 @@ static void name_command(const char *argv0, char *to, size_t size)
 bool options_parse(const Program *program, int argc, char **argv, Options *out, Err *err)
 {
     *out = (Options){.shard = 1, .shards = 1};
+    out->program = argc > 0 ? argv[0] : program->name;
     name_command(argc > 0 ? argv[0] : program->name, out->command, sizeof out->command);
     out->arguments = argc > 0 ? argv + 1 : NULL;
     size_t rows = (size_t)OPTION_ROW_COUNT + 2 * (size_t)(program->n_params + program->n_inputs) + 1;

@@ -18,17 +18,18 @@
 typedef enum Compress { COMPRESS_LABELS, COMPRESS_ALL, COMPRESS_NONE } Compress;
 
 typedef struct Options {
-    char command[300];  /* how messages name the program: "blobs", "pipec run blobs.pipe" */
-    const char *output; /* -o: folder or template; NULL: the current folder */
+    const char *program; /* as it was called: "./blobs", or the pipeline: "blobs.pipe" */
+    char command[300];   /* how messages name the program: "blobs", "pipec run blobs.pipe" */
+    const char *output;  /* -o: folder or template; NULL: the current folder */
     const char *device;
     uint64_t memory;   /* bytes; 0: what the device has */
     uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
     int jobs;          /* 0: chosen by the machine */
     int shard, shards; /* shard 1 .. shards */
-    const char *columns, *summary, *report_against;
+    const char *columns, *summary, *report_against, *shape;
     double pixel_um[3]; /* x, y, z; 0: as the file says */
-    bool stack, time_as_z, resume, keep_going, merge, report, dry_run, quiet, check, profile, help, version, describe,
-        json;
+    bool stack, time_as_z, resume, keep_going, merge, report, resources, snakefile, sbatch, dry_run, quiet, check,
+        profile, help, version, describe, json;
     Compress compress;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;
@@ -55,7 +56,7 @@ typedef enum OptionKind {
     OPTION_COMPRESS, /* Compress */
     OPTION_SHARD,    /* shard and shards */
     OPTION_PROFILE,  /* profile and trace */
-    OPTION_DESCRIBE, /* describe and json */
+    OPTION_REPORT,   /* bool, and json */
 } OptionKind;
 
 typedef struct OptionRow {

@@ -104,4 +104,40 @@ joined joined # as it was
 rm node3/*_t.csv
 expect 3 '' cells -o node3 --shard 3/3 --resume --device 'no such device'
 expect 1 'of the 3 shards of cells 1 is not done: 3; run it, then merge' "$PIPEC" merge node1 node2 node3 -o joined
+
+# ---- what a run needs, and workflows for clusters -------------------------------------------
+expect 0 '' ./cells --resources --shape 2048x2048:u16
+shows 'device memory'
+expect 0 '' ./cells plates/P2 plates/P1 --resources=json --jobs 2
+cp said.out needs.json
+shows '"images": 10, '
+shows '"in_parts": false, '
+shows '"threads": 5, '
+device=$(sed 's/.*"device_bytes": \([0-9]*\).*/\1/' needs.json)
+expect 0 '' ./cells plates/P1 plates/P2 --resources=json --memory $((device / 4))
+shows "\"device_bytes\": $((device / 4)), "
+shows '"in_parts": true, '
+expect 2 'not of both' ./cells plates/P1 --resources --shape 4x4
+expect 2 'does not fit input image[yx]' ./cells --resources --shape 4x4x4:u8
+expect 2 '--resources=json' ./cells plates/P1 --resources=xml
+expect 4 'the least that will do' ./cells --resources --shape 400x400 --memory 1000
+expect 1 'B09_1.tif' ./cells plates/P1/B09_1.tif --resources
+expect 0 '' ./cells plates/P1 plates/P2 -o 'queue d' --limit 151 --columns '{plate}/{well}_{field}' --summary well \
+    --device cpu --shard 1/3 --sbatch
+shows '#SBATCH --array=1-3'
+shows "'--limit=151'"
+check bash -n said.out
+expect 0 '' ./cells plates/P1 plates/P2 -o 'queue d' --limit 151 --columns '{plate}/{well}_{field}' --summary well \
+    --device cpu --shard 1/3 --snakefile
+shows 'SHARDS = 3'
+shows '        "queue d/failed.csv"'
+cp said.out Snakefile
+if command -v snakemake >snakemake.path; then
+    expect 0 '' ./cells plates/P1 plates/P2 -q --keep-going -o at-once --limit 151 --columns '{plate}/{well}_{field}' \
+        --summary well
+    expect 0 '' snakemake --cores 2 --quiet all
+    for file in t.csv values.csv failed.csv t_by_well.csv values_by_well.csv; do
+        check cmp at-once/$file "queue d/$file"
+    done
+fi
 finish
