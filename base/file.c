@@ -7,6 +7,7 @@
  * are claimed with atomic operations: several threads may write files, and a signal handler may
  * unlink everything without taking a lock or touching the heap.
  */
+#define _DEFAULT_SOURCE /* syscall */
 #include "file.h"
 
 #include <dirent.h>
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -379,16 +381,31 @@ static void random_suffix(char to[SUFFIX_BYTES])
     to[6] = '\0';
 }
 
-/* Renaming onto a device or a folder would replace or fail oddly, and a name that is too long fails at the end. */
-bool file_check_target(const char *path, int code, Err *err)
+/* A name that is too long fails at the end. */
+static bool check_name(const char *path, int code, Err *err)
 {
-    struct stat st;
     if (path[0] == '\0' || path[strlen(path) - 1] == '/') {
         return err_set(err, code, "cannot write '%s': it is not the name of a file", path);
     }
     if (strlen(path) + NAME_BYTES >= PATH_BYTES || strlen(path + folder_length(path)) > NAME_BYTES) {
         return file_err_set(err, code, "write", path, ENAMETOOLONG);
     }
+    return true;
+}
+
+bool file_check_folder_target(const char *path, int code, Err *err)
+{
+    struct stat st;
+    TRY(check_name(path, code, err));
+    return stat(path, &st) != 0 || S_ISDIR(st.st_mode) ||
+           err_set(err, code, "cannot write '%s': it is a file, and the output is a folder", path);
+}
+
+/* Renaming onto a device or a folder would replace or fail oddly. */
+bool file_check_target(const char *path, int code, Err *err)
+{
+    struct stat st;
+    TRY(check_name(path, code, err));
     if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
         return file_err_set(err, code, "write", path, EISDIR);
     }
@@ -413,9 +430,27 @@ int file_open_in_place(const char *path)
     return fd;
 }
 
-bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
+/* Makes the temporary file or folder and opens it; below 0 with errno set. */
+typedef int Make(const char *temp);
+
+static int make_file(const char *temp)
 {
-    TRY(file_check_target(path, CODE_OUTPUT, err));
+    return open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+static int make_temp_folder(const char *temp)
+{
+    int fd = mkdir(temp, 0777) == 0 ? open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int error = errno;
+    if (fd < 0 && error != EEXIST) {
+        (void)rmdir(temp);
+    }
+    errno = error;
+    return fd;
+}
+
+static bool make_temp(Make *make, const char *path, char *temp, size_t size, int *fd, Err *err)
+{
     TRY(make_folder_of(path, err));
     int folder = (int)folder_length(path);
     int name = (int)strlen(path + folder);
@@ -439,7 +474,7 @@ bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
             pending_remove(temp);
             return err_set(err, CODE_INTERRUPTED, "interrupted before '%s' was begun", path);
         }
-        *fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        *fd = make(temp);
         if (*fd >= 0) {
             return true;
         }
@@ -450,6 +485,16 @@ bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
         }
     }
     return file_err_set(err, CODE_OUTPUT, "write", path, EEXIST);
+}
+
+bool file_temp(const char *path, char *temp, size_t size, int *fd, Err *err)
+{
+    return file_check_target(path, CODE_OUTPUT, err) && make_temp(make_file, path, temp, size, fd, err);
+}
+
+bool file_temp_folder(const char *path, char *temp, size_t size, int *fd, Err *err)
+{
+    return file_check_folder_target(path, CODE_OUTPUT, err) && make_temp(make_temp_folder, path, temp, size, fd, err);
 }
 
 bool file_commit(const char *temp, const char *path, int fd, Err *err)
@@ -478,13 +523,97 @@ bool file_commit(const char *temp, const char *path, int fd, Err *err)
     return true;
 }
 
+/* Removes what an open folder holds, and closes it. */
+static void empty_folder(int folder)
+{
+    DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+    if (dir == NULL) {
+        close(folder);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        const char *name = entry->d_name;
+        bool own = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+        if (!own && unlinkat(folder, name, 0) != 0) { /* a link is removed, not what it leads to */
+            empty_folder(openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+            (void)unlinkat(folder, name, AT_REMOVEDIR);
+        }
+    }
+    closedir(dir);
+}
+
+/* A file, or a folder with all that is in it. */
+static void remove_all(const char *path)
+{
+    if (unlink(path) != 0) {
+        empty_folder(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        (void)rmdir(path);
+    }
+}
+
+/* A folder that has the name is moved away first, so that there is never a mixture of both. */
+static bool exchange_folders(const char *temp, const char *path)
+{
+    char old[PATH_BYTES];
+    if (rename(temp, path) == 0) {
+        return true;
+    }
+    if (errno != ENOTEMPTY && errno != EEXIST) {
+        return false;
+    }
+    if (snprintf(old, sizeof old, "%s", temp) >= (int)sizeof old) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    random_suffix(old + strlen(old) - (SUFFIX_BYTES - 1));
+    if (rename(path, old) != 0) {
+        return false;
+    }
+    if (rename(temp, path) != 0) {
+        int error = errno;
+        (void)rename(old, path);
+        errno = error;
+        return false;
+    }
+    remove_all(old);
+    return true;
+}
+
+bool file_commit_folder(const char *temp, const char *path, int fd, Err *err)
+{
+    bool ok = syscall(SYS_syncfs, fd) == 0 || errno == ENOSYS;
+    int error = errno;
+    close(fd);
+    if (ok && !exchange_folders(temp, path)) {
+        ok = false;
+        error = errno;
+    }
+    if (!ok) {
+        file_discard(temp, -1);
+        return file_err_set(err, CODE_OUTPUT, "write", path, error);
+    }
+    pending_remove(temp);
+    sync_folder_of(path);
+    return true;
+}
+
 void file_discard(const char *temp, int fd)
 {
     if (fd >= 0) {
         close(fd);
     }
-    unlink(temp);
+    remove_all(temp);
     pending_remove(temp);
+}
+
+/* Threads may still make files in them, which then have no folder. */
+void file_discard_folders(void)
+{
+    for (int i = 0; i < PENDING_MAX; i++) {
+        if (atomic_load(&pending[i].state) == SLOT_PENDING) {
+            remove_all(pending[i].name);
+        }
+    }
 }
 
 static void unlink_pending(void)
@@ -563,7 +692,8 @@ static bool is_left_behind(const char *path, const char *name, const char *here)
     char where[WHERE_BYTES];
     struct stat st;
     long pid = owner_of(name, where);
-    if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH || lstat(path, &st) != 0 || !S_ISREG(st.st_mode)) {
+    if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH || lstat(path, &st) != 0 ||
+        !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
         return false;
     }
     bool known = strcmp(here, where) == 0;
@@ -582,8 +712,9 @@ int file_sweep(const char *folder)
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         char path[PATH_BYTES];
         int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (n < (int)sizeof path && is_left_behind(path, entry->d_name, here) && unlink(path) == 0) {
-            removed++;
+        if (n < (int)sizeof path && is_left_behind(path, entry->d_name, here)) {
+            remove_all(path);
+            removed += access(path, F_OK) != 0;
         }
     }
     closedir(dir);

@@ -25,6 +25,8 @@ bool file_write(const char *path, const void *data, size_t size, Err *err);
 bool file_may_replace(const char *path, bool (*is_ours)(const unsigned char *head, size_t n));
 /* False, with this code, when no file can be written under a name, because of the name or of what has it. */
 bool file_check_target(const char *path, int code, Err *err);
+/* The same of a folder that is written as a whole, in the place of one of its name. */
+bool file_check_folder_target(const char *path, int code, Err *err);
 /* True for a folder that is there, and for a link to one. */
 bool file_is_folder(const char *path);
 /* Makes a folder and its parents. */
@@ -53,11 +55,21 @@ bool file_commit(const char *temp, const char *path, int fd, Err *err);
 void file_discard(const char *temp, int fd);
 void file_discard_all(void);
 
+/*
+ * The same for a folder: `temp` is an empty one, fd an open descriptor of it.  file_commit_folder brings all that is in it
+ * to the disk, and takes a folder away that has the name; file_discard removes it with all that is in it.
+ * file_discard_folders does so with all that are pending, and belongs behind file_discard_all, outside of a signal handler;
+ * what it does not come to is hidden, and swept later.
+ */
+bool file_temp_folder(const char *path, char *temp, size_t size, int *fd, Err *err);
+bool file_commit_folder(const char *temp, const char *path, int fd, Err *err);
+void file_discard_folders(void);
+
 /* Writes all of `data` to a descriptor, however often it takes; false with errno set. */
 bool file_put(int fd, const void *data, size_t size);
 
 /*
- * Removes temporary files that killed processes have left in a folder: those of this machine whose process is gone,
+ * Removes temporary files and folders that killed processes have left in a folder: those of this machine whose process is gone,
  * and those of others that share the folder when nobody has touched them for an hour.  Returns how many.
  */
 int file_sweep(const char *folder);

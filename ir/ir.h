@@ -228,7 +228,7 @@ typedef struct IrPlace {
 
 typedef struct IrOutput {
     const char *name;
-    const char *format; /* "tif", "png", "csv", "fits" */
+    const char *format; /* "tif", "png", "fits", "zarr", "csv" */
     IrId node;          /* an image, mask, labels, table; or 0 and a value: */
     IrExpr value;       /* a uniform expression */
     IrPlace place;      /* of the pixels */

@@ -428,7 +428,7 @@ static void assign(Elab *el, const AstStmt *s)
 
 /* ---- outputs --------------------------------------------------------------------------- */
 
-static const char *const FORMATS[] = {"tif", "png", "fits", "csv"};
+static const char *const FORMATS[] = {"tif", "png", "fits", "zarr", "csv"};
 
 static bool has_planes(const Elab *el, Val v)
 {
@@ -448,8 +448,8 @@ static void refuse_format(Elab *el, const AstStmt *s, Val v)
     diag_help(el->diags, d,
               v.kind != VAL_IMAGE ? "tables and values are written as csv"
               : line              ? "as numbers they are: number(...)"
-                                  : "images are written as tif, png or fits; as csv those along one axis, such as a "
-                                    "histogram, a profile, or `sum_project(image, y)` of [y, x]");
+                     : "images are written as tif, png, fits or zarr; as csv those along one axis, such as a "
+                       "histogram, a profile, or `sum_project(image, y)` of [y, x]");
 }
 
 static const char *output_format(Elab *el, const AstStmt *s, Val v)
@@ -479,8 +479,8 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
                                ? "png"
                                : fe_nearest(s->text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
         diag_help(el->diags, d,
-                  near != NULL ? "write `%s`; formats are tif, png, fits and csv"
-                               : "formats are tif, png, fits and csv",
+                  near != NULL ? "write `%s`; formats are tif, png, fits, zarr and csv"
+                               : "formats are tif, png, fits, zarr and csv",
                   near);
     }
     return "tif";

@@ -35,7 +35,8 @@ static bool make_template(const char *option, BatchList *list, Err *err)
     if (option != NULL && strchr(option, '{') == NULL && strlen(option) + 2 < sizeof folder) {
         const char *slash = strrchr(option, '/'), *name = slash == NULL ? option : slash + 1;
         const char *point = strchr(name, '.');
-        bool is_folder = point == NULL || point == name;
+        bool inside = strchr(names_of_image(option), '/') != NULL; /* of a folder of zarr */
+        bool is_folder = (point == NULL || point == name) && !inside;
         snprintf(folder, sizeof folder, "%s%s", option, is_folder && *name != '\0' ? "/" : "");
         option = folder;
     }
@@ -243,7 +244,7 @@ static bool make_item(BatchList *list, const Options *o, const char *path, long 
     TRY(item->fields != NULL || no_memory(err));
     TRY(name_inputs(p, o, item, err));
     for (int i = 0; i < p->n_outputs; i++) {
-        NameFields fields = {path, p->outputs[i].name, p->outputs[i].format, index};
+        NameFields fields = {path, p->outputs[i].name, image_ending(p->outputs[i].format), index};
         if (p->outputs[i].kind != OUT_VALUE) {
             TRY(expand(list->template, &fields, &item->outputs[i], err));
         }

@@ -310,7 +310,8 @@ bool engine_open_sink(const Engine *e, Job *job, Err *err)
                          .like = reader_info(job->reader, 0),
                          .software = s->software,
                          .parameters = s->parameters,
-                         .compress = s->options->compress};
+                         .compress = s->options->compress,
+                         .zarr = s->options->zarr};
     return sink_new(e->program, &source, &job->sink, err);
 }
 

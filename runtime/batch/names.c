@@ -7,6 +7,7 @@
 
 #include "../files/file_list.h"
 #include "../files/image_path.h"
+#include "../files/image_zarr.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,7 +183,8 @@ bool names_template(const char *option, char *to, size_t size, Err *err)
     struct stat st;
     const char *folder = option == NULL ? "" : option;
     size_t n = strlen(folder);
-    bool is_folder = n == 0 || folder[n - 1] == '/' || (stat(folder, &st) == 0 && S_ISDIR(st.st_mode));
+    bool there = stat(folder, &st) == 0 && S_ISDIR(st.st_mode) && !image_zarr_is(folder);
+    bool is_folder = n == 0 || folder[n - 1] == '/' || there;
     const char *slash = n == 0 || folder[n - 1] == '/' ? "" : "/";
     int length = is_folder ? snprintf(to, size, "%s%s%s", folder, slash, USUAL) : snprintf(to, size, "%s", folder);
     if (length < 0 || (size_t)length >= size) {

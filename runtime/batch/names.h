@@ -31,7 +31,7 @@ typedef struct NameFields {
  * "plate.zarr/A/1/0". */
 const char *names_of_image(const char *path);
 
-/* The template behind what the user gave to -o: NULL and folders (existing ones, or a final slash)
+/* The template behind what the user gave to -o: NULL and folders (existing ones but those of zarr, or a final slash)
  * get '{stem}_{output}.{ext}' appended. */
 bool names_template(const char *option, char *to, size_t size, Err *err);
 

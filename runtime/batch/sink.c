@@ -11,6 +11,7 @@
 #include "../host/convert.h"
 #include "../host/crew.h"
 #include "csv.h"
+#include "targets.h"
 #include "../host/decimal.h"
 #include "../files/image_format.h"
 
@@ -112,8 +113,10 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                       .channels = like != NULL && looped && shape->c == like->c,
                       .labels = output->kind == OUT_LABELS,
                       .compress = is_compressed(sink, k),
+                      .plain = sink->source.compress == COMPRESS_NONE,
+                      .zarr = sink->source.zarr,
                       .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};
-    return image_create(path, output->format, shape, elem, &meta, out, err);
+    return image_create(path, targets_format(output, path), shape, elem, &meta, out, err);
 }
 
 static bool begin_file(Sink *sink, int k, Elem elem, Err *err)
@@ -325,8 +328,10 @@ static bool spool_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
     const char *path = sink->source.item->outputs[r->output];
     size_t line = (size_t)out->grid.w * elem_size(out->elem);
     int64_t plane = r->c * out->grid.d + r->z, step = r->pitch == line ? r->rows : 1;
-    if (out->spool[0] == '\0') {
-        TRY(file_temp(path, out->spool, sizeof out->spool, &out->spool_fd, err));
+    if (out->spool[0] == '\0') { /* the output may be a folder */
+        char name[PATH_BYTES + 8];
+        snprintf(name, sizeof name, "%s.rows", path);
+        TRY(file_temp(name, out->spool, sizeof out->spool, &out->spool_fd, err));
     }
     for (int64_t y = 0; y < r->rows; y += step) {
         if (!image_pwrite(out->spool_fd, (const char *)r->pixels + (size_t)y * r->pitch, (size_t)step * line,
@@ -530,7 +535,8 @@ bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err)
 static bool check_names(const Program *program, const BatchItem *item, Err *err)
 {
     for (int k = 0; k < program->n_outputs; k++) {
-        TRY(item->outputs[k] == NULL || file_check_target(item->outputs[k], CODE_FILES, err));
+        const char *name = item->outputs[k];
+        TRY(name == NULL || image_check_target(name, targets_format(&program->outputs[k], name), CODE_FILES, err));
     }
     return true;
 }

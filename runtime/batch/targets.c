@@ -5,6 +5,7 @@
 
 #include "../../base/file.h"
 #include "../files/image.h"
+#include "names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,8 +18,11 @@ static const struct Kind {
     const char *format, *what;
     const char *endings[MOST_ENDINGS];
 } KINDS[] = {
-    {"tif", "a TIFF file", {".tif", ".tiff", ".tf8", ".btf"}}, {"png", "a PNG file", {".png"}},
-    {"fits", "a FITS file", {".fits", ".fit", ".fts"}},        {"csv", "a table in CSV", {".csv"}},
+    {"tif", "a TIFF file", {".tif", ".tiff", ".tf8", ".btf"}},
+    {"png", "a PNG file", {".png"}},
+    {"fits", "a FITS file", {".fits", ".fit", ".fts"}},
+    {"zarr", "a folder of OME-Zarr", {".zarr"}},
+    {"csv", "a table in CSV", {".csv"}},
     {"", "", {".jpg", ".jpeg", ".gz", ".fz", ".xlsx"}},
 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
@@ -82,16 +86,23 @@ static bool refuse_name(const ProgOutput *output, const char *name, const char *
                    output->kind == OUT_VALUE ? "" : " or .{ext}", other);
 }
 
+const char *targets_format(const ProgOutput *output, const char *name)
+{
+    const struct Kind *named = kind_of_name(name);
+    bool zarr = named != NULL ? strcmp(named->format, "zarr") == 0 : strchr(names_of_image(name), '/') != NULL;
+    return zarr && strcmp(output->format, "tif") == 0 ? "zarr" : output->format;
+}
+
 static bool check(const ProgOutput *output, const char *name, const char *input, Err *err)
 {
-    const struct Kind *kind = kind_of_format(output->format), *named = kind_of_name(name);
+    const struct Kind *kind = kind_of_format(targets_format(output, name)), *named = kind_of_name(name);
     if (named == kind) {
         return true;
     }
     if (named != NULL) {
         return refuse_name(output, name, input, named, kind, err);
     }
-    return (is_image(kind) ? image_may_replace(name, output->format) : file_may_replace(name, is_table)) ||
+    return (is_image(kind) ? image_may_replace(name, kind->format) : file_may_replace(name, is_table)) ||
            err_set(err, CODE_USAGE,
                    "the output '%s' of '%s' would replace '%s', which is not %s; choose another name or folder with -o",
                    output->name, input, name, kind->what);

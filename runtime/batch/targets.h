@@ -9,6 +9,10 @@
 
 #include "batch_list.h"
 
+/* The format in which an output is written under a name: a name that ends in .zarr, or is that of label images of a folder
+ * of zarr, makes OME-Zarr of what would be a TIFF file. */
+const char *targets_format(const ProgOutput *output, const char *name);
+
 /* CODE_USAGE for names that promise another kind of file, and for those of files that no run has written. */
 bool targets_check(const BatchList *list, Err *err);
 

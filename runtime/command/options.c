@@ -252,12 +252,12 @@ static bool parse_shard(const char *text, Options *out)
     return parse_count(first, &out->shard) && parse_count(slash + 1, &out->shards) && out->shard <= out->shards;
 }
 
-static bool parse_compress(const char *text, Compress *out)
+/* The number of one of n words. */
+static bool parse_word(const char *text, const char *const *words, int n, int *out)
 {
-    static const char *const WORDS[] = {"labels", "all", "none"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, WORDS[i]) == 0) {
-            *out = (Compress)i;
+    for (int i = 0; i < n; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *out = i;
             return true;
         }
     }
@@ -266,7 +266,9 @@ static bool parse_compress(const char *text, Compress *out)
 
 static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err *err)
 {
+    static const char *const AMOUNTS[] = {"labels", "all", "none"}, *const VERSIONS[] = {"0.4", "0.5"};
     char *at = (char *)out + row->at;
+    int word = 0;
     switch (row->kind) {
     case OPTION_FLAG:
         *(bool *)at = true;
@@ -288,8 +290,15 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
                    "'%s'",
                    row->name, text);
     case OPTION_COMPRESS:
-        return parse_compress(text, (Compress *)at) ||
-               err_set(err, CODE_USAGE, "--%s takes labels, all or none, not '%s'", row->name, text);
+        TRY(parse_word(text, AMOUNTS, 3, &word) ||
+            err_set(err, CODE_USAGE, "--%s takes labels, all or none, not '%s'", row->name, text));
+        *(Compress *)at = (Compress)word;
+        return true;
+    case OPTION_ZARR:
+        TRY(parse_word(text, VERSIONS, 2, &word) ||
+            err_set(err, CODE_USAGE, "--%s takes a version of OME-Zarr, 0.4 or 0.5, not '%s'", row->name, text));
+        *(ZarrVersion *)at = (ZarrVersion)word;
+        return true;
     case OPTION_SHARD:
         return parse_shard(text, out) ||
                err_set(err, CODE_USAGE, "--shard takes i/n with i from 1 to n, such as 1/4, not '%s'", text);

@@ -11,10 +11,11 @@
 #include "../../program/program.h"
 
 #include "../../base/err.h"
+#include "../files/image.h"
 
 #include <stddef.h>
 
-/* Which TIFF files are compressed; those of labels go with masks. */
+/* Which files are made as small as it goes; those of labels go with masks. */
 typedef enum Compress { COMPRESS_LABELS, COMPRESS_ALL, COMPRESS_NONE } Compress;
 
 typedef struct Options {
@@ -31,6 +32,7 @@ typedef struct Options {
     bool stack, time_as_z, resume, keep_going, merge, report, resources, snakefile, sbatch, dry_run, quiet, check,
         profile, help, version, describe, json;
     Compress compress;
+    ZarrVersion zarr;
     const char *trace; /* --profile=FILE */
     const char *dump, *load;
     double *params;      /* one for each parameter of the program */
@@ -54,6 +56,7 @@ typedef enum OptionKind {
     OPTION_COUNT,    /* int, at least 1 */
     OPTION_LENGTHS,  /* double[3] */
     OPTION_COMPRESS, /* Compress */
+    OPTION_ZARR,     /* ZarrVersion */
     OPTION_SHARD,    /* shard and shards */
     OPTION_PROFILE,  /* profile and trace */
     OPTION_REPORT,   /* bool, and json */

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits};
+static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits, &image_zarr};
 
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = IMAGE_PATH_BYTES };
 
@@ -149,7 +149,7 @@ static bool open_by_content(ImageFile *file, const ImagePath *path, int fd, Err 
         return file_err_set(err, CODE_FILES, "read", file->path, error);
     }
     for (int i = 0; i < N_FORMATS; i++) {
-        if (FORMATS[i]->matches(head, n)) {
+        if (FORMATS[i]->matches != NULL && FORMATS[i]->matches(head, n)) {
             return open_as(file, FORMATS[i], path, fd, err);
         }
     }
@@ -285,7 +285,20 @@ static const ImageFormat *format_called(const char *name)
 
 bool image_may_replace(const char *path, const char *format)
 {
-    return file_may_replace(path, format_called(format)->matches);
+    const ImageFormat *f = format_called(format);
+    return f->folder ? access(path, F_OK) != 0 || image_zarr_is(path) : file_may_replace(path, f->matches);
+}
+
+bool image_check_target(const char *path, const char *format, int code, Err *err)
+{
+    const ImageFormat *f = format_called(format);
+    return (f != NULL && f->folder ? file_check_folder_target : file_check_target)(path, code, err);
+}
+
+const char *image_ending(const char *format)
+{
+    const ImageFormat *f = format_called(format);
+    return f != NULL && f->ending != NULL ? f->ending : format;
 }
 
 /* The length of a step along one axis, given the sizes of the pixels that it crosses; 0: unknown. */
@@ -305,6 +318,21 @@ static double step_length(const ImagePlace *place, const double size[3], int by)
     return length > 0 && isfinite(length) ? length : 0;
 }
 
+/* Where the first pixel lies along one axis: known where this axis, and no other, runs along one of the input. */
+static double first_pixel(const ImagePlace *place, const ImageInfo *like, int by)
+{
+    int along = -1;
+    for (int axis = 0; axis < 3; axis++) {
+        bool runs = place->of[axis][by] != 0;
+        for (int other = 0; runs && other < 3; other++) {
+            runs = other == by || place->of[axis][other] == 0;
+        }
+        along = runs ? axis : along;
+    }
+    double at = along >= 0 ? like->origin[along] + place->of[along][3] * like->size[along] : 0;
+    return isfinite(at) ? at : 0;
+}
+
 /* The input as it would be with pixels like those of the new file.  A plane has the sizes of both its
  * axes or none, because readers take what is missing for 1; a line has one. */
 static ImageInfo resized(const ImageInfo *like, const ImagePlace *place, int64_t rows)
@@ -313,6 +341,7 @@ static ImageInfo resized(const ImageInfo *like, const ImagePlace *place, int64_t
     for (int by = 0; by < 3 && place->moved; by++) {
         out.size[by] = step_length(place, like->size, by);
         out.size_um[by] = step_length(place, like->size_um, by);
+        out.origin[by] = first_pixel(place, like, by);
     }
     if (place->moved && out.size[1] == 0 && rows == 1) {
         out.size[1] = out.size[0];
@@ -354,7 +383,8 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
     }
     writer->format = format_called(format);
     assert(writer->format != NULL);
-    if (!file_temp(path, writer->temp, sizeof writer->temp, &writer->fd, err)) {
+    bool folder = writer->format->folder;
+    if (!(folder ? file_temp_folder : file_temp)(path, writer->temp, sizeof writer->temp, &writer->fd, err)) {
         free(done);
         free(writer);
         return false;
@@ -406,11 +436,12 @@ bool image_commit(ImageWriter *writer, Err *err)
     bool ok = writer->format->finish(writer->state, err);
     if (ok) {
         Phase before = stopwatch_begin(PHASE_WRITE);
-        ok = file_commit(writer->temp, writer->path, writer->fd, err);
+        ok = (writer->format->folder ? file_commit_folder : file_commit)(writer->temp, writer->path, writer->fd, err);
         stopwatch_end(before);
     } else {
         file_discard(writer->temp, writer->fd);
     }
+    ok = ok && (writer->format->published == NULL || writer->format->published(writer->state, err));
     writer->format->discard(writer->state);
     free(writer->done);
     free(writer);

@@ -93,6 +93,9 @@ bool image_shares(ImageFile *file);
 /* Compressed strips and tiles are decoded with the crew's help from now on, which is borrowed; NULL: alone. */
 void image_use_crew(ImageFile *file, Crew *crew);
 
+/* The version of OME-Zarr that is written: with zarr 2, or zarr 3. */
+typedef enum ZarrVersion { OME_ZARR_0_4, OME_ZARR_0_5 } ZarrVersion;
+
 /* Where pixels of a new file lie in another one: pixel (x, y, z) at of[a][0] x + of[a][1] y +
  * of[a][2] z + of[a][3] along its axis a, NaN where nobody knows. */
 typedef struct ImagePlace {
@@ -107,16 +110,22 @@ typedef struct ImageMeta {
     const char *parameters; /* "sigma=2 kappa=3" */
     bool channels;          /* those of `like`, one by one: they keep their names where the format has a place */
     bool labels;            /* display range 0..max; no interpolation */
-    bool compress;          /* TIFF: strips are deflated, but for interleaved colours */
-    double max;             /* largest value, for the display range; 0 = unknown */
+    bool compress;          /* as small as it goes: TIFF strips are deflated, but for interleaved colours */
+    bool plain;             /* not at all, also where a format always does it */
+    ZarrVersion zarr;
+    double max; /* largest value, for the display range; 0 = unknown */
 } ImageMeta;
 
 /* False for a file with something in it that is no image of this format. */
 bool image_may_replace(const char *path, const char *format);
+/* False, with this code, when no image of this format can be written under a name (file_check_target). */
+bool image_check_target(const char *path, const char *format, int code, Err *err);
+/* What names of files of this format end in: "tif", "ome.zarr"; the format itself where it is none of images. */
+const char *image_ending(const char *format);
 
 /*
  * A writer makes one file with pixels of type `elem` (bool is written as 0/255 bytes), axes as in
- * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits".
+ * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits", "zarr".
  * BigTIFF where needed.  Rows may come in any order of planes, but rows of one plane in ascending
  * order.  Nothing appears under `path` before image_commit.  `meta` may be NULL;
  * nothing that the arguments point to is needed after the call.
@@ -124,6 +133,9 @@ bool image_may_replace(const char *path, const char *format);
  * PNG holds one plane of u8 or u16 (bool as u8), gray or RGB; other types are scaled linearly from
  * smallest..largest to 0..255, labels up to 65535 are kept as u16; like FITS it is turned over, because viewers of FITS
  * show the first row below.  FITS holds every type.
+ *
+ * OME-Zarr is a folder with several levels of detail: means of pixels, of labels and masks every second one.  `path` may lead
+ * into the labels of an image that is there ("a.ome.zarr/labels/nuclei"), whose version counts then.
  */
 bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
                   ImageWriter **out, Err *err);

@@ -18,8 +18,10 @@ typedef struct ImageRows {
 } ImageRows;
 
 typedef struct ImageFormat {
-    const char *name; /* "tif": as in image_create */
-    bool has_parts;   /* ImagePath.part may name one */
+    const char *name;   /* "tif": as in image_create */
+    const char *ending; /* of files that are written, without point; NULL: the name */
+    bool folder;        /* outputs are folders */
+    bool has_parts;     /* ImagePath.part may name one */
     bool (*matches)(const unsigned char *head, size_t n);
 
     /*
@@ -35,13 +37,15 @@ typedef struct ImageFormat {
     void (*close)(void *state);
 
     /*
-     * Writers borrow the descriptor of an empty file, `path` is for messages.  finish writes what
-     * is left; discard frees the state and is always called, also after finish.
+     * Writers borrow the descriptor of an empty file or folder, `path` is for messages.  finish writes what
+     * is left; discard frees the state and is always called, also after finish.  `published`, which may be
+     * NULL, does what is to be done once the output has its name.
      */
     bool (*create)(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
                    Err *err);
     bool (*write)(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
     bool (*finish)(void *state, Err *err);
+    bool (*published)(void *state, Err *err);
     void (*discard)(void *state);
 } ImageFormat;
 

@@ -454,9 +454,16 @@ bool image_zarr_is(const char *folder)
 
 const ImageFormat image_zarr = {
     .name = "zarr",
+    .ending = "ome.zarr",
+    .folder = true,
     .has_parts = true,
     .open = open_zarr,
     .read = read_zarr,
     .use_crew = use_crew_zarr,
     .close = close_zarr,
+    .create = zarr_create,
+    .write = zarr_write,
+    .finish = zarr_finish,
+    .published = zarr_publish,
+    .discard = zarr_discard,
 };

@@ -10,6 +10,14 @@
 
 extern const ImageFormat image_zarr;
 
+/* The writing half of the format, in image_zarr_write.c; see ImageFormat. */
+bool zarr_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                 Err *err);
+bool zarr_write(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
+bool zarr_finish(void *state, Err *err);
+bool zarr_publish(void *state, Err *err);
+void zarr_discard(void *state);
+
 /* True for a folder that has metadata of zarr. */
 bool image_zarr_is(const char *folder);
 

@@ -50,19 +50,13 @@ bool zarr_blosc_load(Err *err)
            err_set(err, CODE_FILES, "chunks of this zarr need libblosc1: %s", blosc.failure);
 }
 
-static const struct Effort {
-    const char *name;
-    int level;
-} EFFORTS[] = {[ZARR_FAST] = {"lz4", 5}, [ZARR_SMALL] = {"zstd", 1}};
+/* Images as zarr-python 2 packs them; labels are runs of one value, which are smallest bit by bit. */
+static const ZarrBlosc EFFORTS[] =
+    {[ZARR_FAST] = {"lz4", 5, BLOSC_SHUFFLE, "shuffle"}, [ZARR_SMALL] = {"zstd", 1, BLOSC_BITSHUFFLE, "bitshuffle"}};
 
-const char *zarr_blosc_name(ZarrEffort effort)
+const ZarrBlosc *zarr_blosc(ZarrEffort effort)
 {
-    return EFFORTS[effort].name;
-}
-
-int zarr_blosc_level(ZarrEffort effort)
-{
-    return EFFORTS[effort].level;
+    return &EFFORTS[effort];
 }
 
 size_t zarr_blosc_bound(size_t size)
@@ -72,8 +66,8 @@ size_t zarr_blosc_bound(size_t size)
 
 size_t zarr_blosc_pack(ZarrEffort effort, size_t bytes, const void *from, size_t size, void *to)
 {
-    int n = blosc.compress_ctx(EFFORTS[effort].level, BLOSC_SHUFFLE, bytes, size, from, to, zarr_blosc_bound(size),
-                               EFFORTS[effort].name, 0, 1);
+    const ZarrBlosc *by = &EFFORTS[effort];
+    int n = blosc.compress_ctx(by->level, by->shuffle, bytes, size, from, to, zarr_blosc_bound(size), by->codec, 0, 1);
     return n > 0 ? (size_t)n : 0;
 }
 

@@ -46,9 +46,14 @@ uint32_t zarr_crc32c(const unsigned char *at, size_t n);
 
 typedef enum ZarrEffort { ZARR_FAST, ZARR_SMALL } ZarrEffort;
 
-/* blosc's own name of what packs with so much effort, and its level; bytes of each element stand apart ("shuffle"). */
-const char *zarr_blosc_name(ZarrEffort effort);
-int zarr_blosc_level(ZarrEffort effort);
+/* What blosc packs with: its own name of the codec, and its level; how elements are taken apart before, by bytes (1) or
+ * bits (2), as zarr 2 has it, and zarr 3's word for that. */
+typedef struct ZarrBlosc {
+    const char *codec;
+    int level, shuffle;
+    const char *shuffled;
+} ZarrBlosc;
+const ZarrBlosc *zarr_blosc(ZarrEffort effort);
 bool zarr_blosc_load(Err *err);
 size_t zarr_blosc_bound(size_t size);
 /* Packs `size` bytes, elements of so many bytes, into at most zarr_blosc_bound; 0: it failed.  By any thread. */

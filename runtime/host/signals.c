@@ -93,6 +93,7 @@ static void *watch(void *unused)
         }
     }
     file_discard_all(); /* no file is begun any more */
+    file_discard_folders();
     for (int i = 0; i < MOST_CLEANERS; i++) {
         void (*clean)(void) = atomic_load(&cleaners[i]);
         if (clean != NULL) {

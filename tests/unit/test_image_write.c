@@ -103,26 +103,32 @@ static void check_back(const char *path, const ImageInfo *shape, Elem elem, Elem
 
 /* With PIPEC_KEEP_IMAGES the files stay in that folder, under names that tests/cross/read_back.py
  * understands; it reads them with other libraries. */
-static const char *place_of(const char *format, const ImageInfo *shape, Elem elem, bool ome)
+static const char *place_of(const char *format, const ImageInfo *shape, Elem elem, const char *kind)
 {
     static char path[512];
     const char *keep = getenv("PIPEC_KEEP_IMAGES");
     if (keep == NULL) {
         snprintf(path, sizeof path, "%sback.%s", scratch_path(""), format);
     } else {
-        snprintf(path, sizeof path, "%s/%s_%s_x%d_y%d_z%d_c%d_t%d%s.%s", keep, elem_name(elem), ome ? "ome" : "plain",
-                 (int)shape->x, (int)shape->y, (int)shape->z, (int)shape->c, (int)shape->t, shape->rgb ? "_rgb" : "",
-                 format);
+        snprintf(path, sizeof path, "%s/%s_%s_x%d_y%d_z%d_c%d_t%d%s.%s", keep, elem_name(elem), kind, (int)shape->x,
+                 (int)shape->y, (int)shape->z, (int)shape->c, (int)shape->t, shape->rgb ? "_rgb" : "", format);
     }
     return path;
+}
+
+/* What is told apart by other libraries: the dialect of TIFF, the version of OME-Zarr. */
+static const char *kind_of(const char *format, const ImageMeta *meta)
+{
+    bool zarr = strcmp(format, "zarr") == 0;
+    return zarr ? (meta->zarr == OME_ZARR_0_4 ? "four" : "five") : meta != NULL ? "ome" : "plain";
 }
 
 static void round_trip(const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta)
 {
     ImageWriter *writer;
     Err err = {0};
-    const char *path = place_of(format, shape, elem, meta != NULL);
-    unlink(path);
+    const char *path = place_of(format, shape, elem, kind_of(format, meta));
+    file_discard(path, -1);
     if (!image_create(path, format, shape, elem, meta, &writer, &err) ||
         !write_all(writer, shape, elem, shape->t == 1 ? 0 : 2, &err)) {
         fail_msg("%s", err.text);
@@ -134,7 +140,7 @@ static void round_trip(const char *format, const ImageInfo *shape, Elem elem, co
     Elem as = elem == ELEM_BOOL ? ELEM_U8 : elem;
     check_back(path, shape, elem, as);
     if (getenv("PIPEC_KEEP_IMAGES") == NULL) {
-        assert_int_equal(unlink(path), 0);
+        file_discard(path, -1);
     }
     assert_int_equal(entries_in(scratch_path("")), 0);
 }
@@ -161,6 +167,21 @@ static void test_tiff(void **state)
             round_trip("tif", &SHAPES[i], ELEMS[e], NULL);
             round_trip("tif", &SHAPES[i], ELEMS[e], &as_ome);
             round_trip("tif", &SHAPES[i], ELEMS[e], &compressed);
+        }
+    }
+}
+
+/* Both versions, each packed in both ways and not at all. */
+static void test_zarr(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
+        for (int e = 0; e < N_ELEMS; e++) {
+            int way = (int)i + e;
+            const ImageMeta meta = {.zarr = way % 2 == 0 ? OME_ZARR_0_4 : OME_ZARR_0_5,
+                                    .compress = way % 3 == 1,
+                                    .plain = way % 3 == 2};
+            round_trip("zarr", &SHAPES[i], ELEMS[e], &meta);
         }
     }
 }
@@ -448,8 +469,8 @@ static void test_abort(void **state)
     ImageWriter *writer;
     Err err = {0};
     (void)state;
-    for (int i = 0; i < 3; i++) {
-        const char *format = (const char *const[]){"tif", "png", "fits"}[i];
+    for (int i = 0; i < 4; i++) {
+        const char *format = (const char *const[]){"tif", "png", "fits", "zarr"}[i];
         char name[32];
         snprintf(name, sizeof name, "gone.%s", format);
         assert_true(image_create(scratch_path(name), format, &SHAPES[0], ELEM_F32, NULL, &writer, &err));
@@ -604,12 +625,12 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),          cmocka_unit_test(test_png),
-        cmocka_unit_test(test_png_scaled),  cmocka_unit_test(test_png_of_fits),   cmocka_unit_test(test_pixel_sizes),
-        cmocka_unit_test(test_png_sizes),   cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one),
-        cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),   cmocka_unit_test(test_abort),
-        cmocka_unit_test(test_too_large),   cmocka_unit_test(test_no_folder),     cmocka_unit_test(test_huge_read),
-        cmocka_unit_test(test_huge_write),
+        cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),        cmocka_unit_test(test_zarr),
+        cmocka_unit_test(test_png),         cmocka_unit_test(test_png_scaled),  cmocka_unit_test(test_png_of_fits),
+        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes),   cmocka_unit_test(test_channel_names),
+        cmocka_unit_test(test_axes_of_one), cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),
+        cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),   cmocka_unit_test(test_no_folder),
+        cmocka_unit_test(test_huge_read),   cmocka_unit_test(test_huge_write),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }
