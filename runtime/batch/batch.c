@@ -8,6 +8,7 @@
 #include "devices.h"
 #include "engine.h"
 #include "folder_lock.h"
+#include "replaced.h"
 #include "report_of.h"
 #include "shard.h"
 #include "../host/signals.h"
@@ -410,6 +411,24 @@ static bool make_report(const Batch *b, Err *err)
     return ok;
 }
 
+/* Tables of all images are of this run's images alone. */
+static void note_replaced(const Batch *b)
+{
+    char first[256];
+    for (int t = 0; t < b->join.n_tables && !b->options->quiet; t++) {
+        const char *path = b->join.tables[t].path, *slash = strrchr(path, '/');
+        int n = replaced_images(path, &b->join, first, sizeof first);
+        if (n > 0) {
+            status_close();
+            fprintf(
+                stderr,
+                "note: %s: rows of %d other image%s (%s%s) are gone; for one table give all images, with --resume\n",
+                slash != NULL ? slash + 1 : path, n, n == 1 ? "" : "s", first, n > 1 ? ", ..." : "");
+            return;
+        }
+    }
+}
+
 /* After the work; tables only where it has come to its end. */
 static bool join_all(Batch *b, bool ended, Err *err)
 {
@@ -417,6 +436,9 @@ static bool join_all(Batch *b, bool ended, Err *err)
     TRY(make_join(b, err));
     take_tables(b, &b->list.files);
     bool ok = join_failures(&b->join, err);
+    if (ok && ended) {
+        note_replaced(b);
+    }
     ok = ok && ended && join_tables(&b->join, err) && leave_list(b, err) && make_report(b, err);
     status_close();
     return ok && report_profile(b, err);

@@ -124,4 +124,18 @@ shows 'which threshold, otsu|li (default: otsu)'
 run words.ir "$SAMPLES/blobs.tif" -o words --method li
 check test "$(value words/values.csv 2)" = "$b"
 
+# ---- a second run into a folder ---------------------------------------------------------------
+printf 'input image[y, x]\noutput level = mean(image)\n' >level.pipe
+mkdir -p week1 week2
+cp "$SAMPLES/blobs.tif" week1/a.tif
+cp "$SAMPLES/blobs.tif" week1/b.tif
+cp "$SAMPLES/blobs.tif" 'week2/c,d.tif'
+run level.pipe week1 -o weeks
+expect 0 '' "$PIPEC" run level.pipe week2 -o weeks --device reference
+check test "$(grep -c '^note: values.csv: rows of 2 other images (a.tif, ...) are gone; for one table give all' said.err)" = 1
+run level.pipe week1 week2 -o weeks --resume
+check test "$(wc -l <weeks/values.csv)" = 4
+expect 0 '' "$PIPEC" run level.pipe week2 week1 -o weeks --device reference
+check test "$(grep -c 'are gone' said.err)" = 0
+
 finish
