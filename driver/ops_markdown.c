@@ -75,12 +75,64 @@ static void print_elsewhere(const Op *op)
     puts(before[0] == ',' ? ".\n" : "");
 }
 
+/* What docs/pictures/effects.pipe draws. */
+static const char *const PICTURES[] = {"bilateral",
+                                       "bottomhat",
+                                       "boundaries",
+                                       "canny",
+                                       "clahe",
+                                       "clear_border",
+                                       "closing",
+                                       "denoise_tv",
+                                       "difference_of_gaussians",
+                                       "dilate",
+                                       "distance",
+                                       "erode",
+                                       "expand_labels",
+                                       "gaussian",
+                                       "gradient_magnitude",
+                                       "hull",
+                                       "kuwahara",
+                                       "label",
+                                       "label2rgb",
+                                       "laplacian_of_gaussian",
+                                       "max_filter",
+                                       "median_filter",
+                                       "merge",
+                                       "min_filter",
+                                       "niblack",
+                                       "opening",
+                                       "otsu",
+                                       "outline",
+                                       "rolling_ball",
+                                       "sato",
+                                       "sauvola",
+                                       "skeletonize",
+                                       "sobel",
+                                       "split_objects",
+                                       "std_filter",
+                                       "subtract_gaussian_background",
+                                       "tophat",
+                                       "unsharp",
+                                       "voronoi",
+                                       "watershed"};
+
+static void print_picture(const Op *op)
+{
+    for (size_t i = 0; i < sizeof PICTURES / sizeof *PICTURES; i++) {
+        if (strcmp(PICTURES[i], op->name) == 0) {
+            printf("![what %s makes of it](pictures/effects/of_%s.png)\n\n", op->name, op->name);
+        }
+    }
+}
+
 static void print_operator(const Op *op, Arena *arena)
 {
     Str call;
     str_init(&call, arena);
     ops_call(op, &call);
     printf("### %s\n\n`%s`\n\n%s.%s%s\n\n", op->name, call.at, op->doc, op->text[0] != '\0' ? " " : "", op->text);
+    print_picture(op);
     print_arguments(op, arena);
     printf("```\n%s\n```\n\n", op->example);
     if (strcmp(op->name, "measure") == 0) {
@@ -93,7 +145,10 @@ void print_operators(const Ops *ops, Arena *arena)
 {
     puts(
         "# Operators\n\nMade from the operator table by `pipec ops --markdown`; do not edit. `pipec ops WORD` searches them, "
-        "also by effect and by the names of other packages.\n");
+        "also by effect and by the names of other packages.\n\n"
+        "Pictures show what an operator makes of one of these: an image, its nuclei, their mask, and their labels.\n\n"
+        "![an image](pictures/effects/the_image.png) ![nuclei](pictures/effects/the_dna.png) "
+        "![a mask](pictures/effects/the_mask.png) ![labels](pictures/effects/the_labels.png)\n");
     print_index(ops);
     for (int i = 0; i < ops->n && ops->at[i].group != NULL; i++) {
         if (begins_group(ops, i)) {
