@@ -32,7 +32,7 @@ enum {
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-static void body_line(Rows *r, const char *text)
+void rows_line(Rows *r, const char *text)
 {
     str_addf(r->body, "%*s%s\n", 4 * r->cx.indent, "", text);
 }
@@ -71,12 +71,12 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
         row.plane = name;
         row.plane_of = written;
     }
-    body_line(r, r->inside ? arena_printf(k->arena, "const int %s = %s;", name, there)
+    rows_line(r, r->inside ? arena_printf(k->arena, "const int %s = %s;", name, there)
                            : arena_printf(k->arena, "const int %s = %s(%s, %s);", name, CG_BORDER_MAPS[border], there,
                                           extent));
     if (border == IR_CONSTANT && !r->inside) {
         row.inside = arena_printf(k->arena, "%s_inside", name);
-        body_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there, extent));
+        rows_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there, extent));
     }
     vec_push(k->arena, &r->rows, row);
     return row;
@@ -208,7 +208,7 @@ static void mend_row(Rows *r, const IrExprNode *n, const Row *row, const char *a
         return;
     }
     const char *outside = cg_outside(&r->cx, n->node, n->outside);
-    body_line(r, arena_printf(r->k->arena, "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
+    rows_line(r, arena_printf(r->k->arena, "if (!%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
                               row->inside, rows_width(r, n->node), array, outside));
     for (int i = 0; i < r->columns.n; i++) {
         Columns *c = &r->columns.at[i];
@@ -229,37 +229,18 @@ static void fix_edges(Rows *r, IrId node, const char *array)
         return;
     }
     cg_param_extent(r->k, 0, 0);
-    body_line(r, arena_printf(arena, "if (x < %s || %s > w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
+    rows_line(r, arena_printf(arena, "if (x < %s || %s > w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
     if (e->border == IR_CONSTANT) {
         const char *outside = cg_outside(&r->cx, node, e->outside);
-        body_line(r, arena_printf(arena,
+        rows_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k "
                                   "- %s) < (uint)w ? %s[k] : %s;",
                                   width, array, left, array, outside));
     } else {
         assert(e->border == IR_NEAREST); /* the grouping pass stores stages read otherwise */
-        body_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array, width, left, left));
+        rows_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array, width, left, left));
     }
-    body_line(r, "}");
-}
-
-/* Where a row of a stored node lies.  While the folds warm up the march stands in front of the
- * strip, perhaps of the image: there only what a fold moved is read as it is. */
-static const char *row_text(Rows *r, IrId node, const char *y, const char *plane, const char *channel)
-{
-    CgKernel *k = r->k;
-    const char *buffer = cg_param_buffer(k, node, false);
-    const IrGrid *grid = &k->g->grids.at[ir_node(k->g, node)->grid];
-    const char *march = rows_march_z(r) ? "plane" : "y";
-    if (r->warms_up && strcmp(rows_march_z(r) ? plane : y, march) == 0) {
-        *(rows_march_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
-    }
-    const char *c = channel[0] != '\0' ? channel : "c";
-    const char *z = k->g->grids.at[k->domain].has[IR_AX_C] ? "z" : plane;
-    if (channel[0] != '\0') {
-        plane = grid->has[IR_AX_Z] ? z : channel;
-    }
-    return arena_printf(k->arena, "%s + %s", buffer, cg_row(k, node, buffer, c, z, plane, y));
+    rows_line(r, "}");
 }
 
 /* The columns of a row are fetched a turn ahead, on devices where that is faster. */
@@ -277,61 +258,16 @@ static void take_from_tile(Rows *r, IrId node, Row row, const Columns *c, const 
                  .left = left,
                  .width = width,
                  .map = CG_BORDER_MAPS[rows_extent(r, node)->border],
-                 .row = row_text(r, node, row.y_of, row.plane_of, c->channel)};
+                 .row = rows_row_text(r, node, row.y_of, row.plane_of, c->channel)};
     vec_push(arena, &r->tiles, tile);
     if (tile.own) {
-        body_line(r, arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element, tile.kept, tile.row));
+        rows_line(r, arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element, tile.kept, tile.row));
         return;
     }
     const char *what = tile.rises
                            ? arena_printf(arena, "RISES(%s, %s, %s, %s, %s", array, element, tile.kept, width, left)
                            : arena_printf(arena, "COLUMNS(%s, %s, %s, %s", array, element, tile.kept, width);
-    body_line(r, arena_printf(arena, "TAKE_%s, %s, %s, x - %s, w);", what, tile.map, tile.row, left));
-}
-
-/* The columns of a row straight from memory, mapped at the edges. */
-static void take_from_memory(Rows *r, IrId node, const char *array, const char *element, const char *at)
-{
-    Arena *arena = r->k->arena;
-    const char *left = rows_left(r, node), *width = rows_width(r, node);
-    IrBorder border = rows_extent(r, node)->border;
-    if (strcmp(width, "PX") == 0) {
-        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + %s);", element, array, at,
-                                  r->warms_up ? "IN_ROW(x)" : "x"));
-        return;
-    }
-    if (r->inside) {
-        body_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array, width, at, left));
-        return;
-    }
-    body_line(r, arena_printf(arena, "if (x >= %s && %s <= w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
-    body_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array, width, at, left));
-    body_line(r, "} else {");
-    if (border == IR_NEAREST) {
-        body_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);", element, array, width, at,
-                                  left, left));
-    } else {
-        body_line(r, arena_printf(arena,
-                                  "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (%s)[%s(x - "
-                                  "%s + k, w)];",
-                                  width, array, at, CG_BORDER_MAPS[border], left));
-    }
-    body_line(r, "}");
-}
-
-/* Under a constant border columns beyond the image's edges, and rows, have its value. */
-static void mend_columns(Rows *r, IrId node, const Row *row, const IrExprNode *n, const char *array)
-{
-    Arena *arena = r->k->arena;
-    const char *left = rows_left(r, node), *width = rows_width(r, node);
-    if (strcmp(width, "PX") != 0 && !r->inside && rows_extent(r, node)->border == IR_CONSTANT) {
-        const char *outside = cg_outside(&r->cx, node, rows_extent(r, node)->outside);
-        body_line(r, arena_printf(arena,
-                                  "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "
-                                  "%s) < (uint)w ? %s[k] : %s;",
-                                  width, array, left, array, outside));
-    }
-    mend_row(r, n, row, array);
+    rows_line(r, arena_printf(arena, "TAKE_%s, %s, %s, x - %s, w);", what, tile.map, tile.row, left));
 }
 
 static const char *find_rises(const Rows *r, const char *of)
@@ -350,7 +286,7 @@ static const char *new_rises(Rows *r, const char *of, const char *width)
     bool named = of[strlen(of) - 1] != ']'; /* a row of several has no name of its own */
     const Rises rises = {of, named ? arena_printf(arena, "%s_rise", of) : arena_printf(arena, "px_rise%d", r->rises.n)};
     vec_push(arena, &r->rises, rises);
-    body_line(r, arena_printf(arena, "float %s[%s];", rises.array, width));
+    rows_line(r, arena_printf(arena, "float %s[%s];", rises.array, width));
     return rises.array;
 }
 
@@ -373,22 +309,24 @@ static void load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
     bool folded = row.y == r->fold_row.y && row.plane == r->fold_row.plane;
     bool tile = r->fetches && (wide || folded) && r->tiles.n < MAX_TILES;
     c->own = tile && rows_extent(r, node)->rises;
-    body_line(r, arena_printf(arena, "%s %s[%s];", type, array, c->own ? "PX" : width));
+    rows_line(r, arena_printf(arena, "%s %s[%s];", type, array, c->own ? "PX" : width));
     if (c->own) {
         new_rises(r, array, width);
     }
     if (tile) {
         take_from_tile(r, node, row, c, element);
     } else {
-        take_from_memory(r, node, array, element, row_text(r, node, row.y, row.plane, channel));
+        rows_take(r, node, array, rows_row_text(r, node, row.y, row.plane, channel));
     }
-    mend_columns(r, node, &row, n, array);
+    rows_mend_sides(r, node, array);
+    mend_row(r, n, &row, array);
 }
-
-static const char *emit_stage(Rows *r, IrId id, Row row);
 
 static void columns_of_read(Rows *r, const IrExprNode *n)
 {
+    if (r->ahead != NULL) { /* all that it reads is there */
+        return;
+    }
     Row row = row_of_read(r, n);
     if (!rows_extent(r, n->node)->computed) {
         load_columns(r, n->node, row, n);
@@ -401,7 +339,7 @@ static void columns_of_read(Rows *r, const IrExprNode *n)
     Row at = r->at;
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
-    const char *array = emit_stage(r, n->node, row);
+    const char *array = rows_emit_stage(r, n->node, row, NULL);
     mend_row(r, n, &row, array);
     r->stage = stage;
     r->at = at;
@@ -412,6 +350,10 @@ static void columns_of_read(Rows *r, const IrExprNode *n)
 /* The array of a read's columns, which are there already. */
 static const char *array_of_read(Rows *r, const IrExprNode *n, bool *own)
 {
+    *own = false;
+    if (r->ahead != NULL) {
+        return rows_kept_beside(r, r->stage, n);
+    }
     Row row = row_of_read(r, n);
     const char *channel = channel_text(r, n), *carried = rows_carried(r, n->node, &row, channel);
     const Columns *c = carried == NULL ? find_columns(r, n->node, &row, channel, n) : NULL;
@@ -428,7 +370,7 @@ static void add_rises(Rows *r, const IrExprNode *n)
     const char *array = array_of_read(r, n, &own), *width = rows_width(r, n->node);
     if (find_rises(r, array) == NULL) {
         const char *rises = new_rises(r, array, width);
-        body_line(r, arena_printf(r->k->arena, "RISES_OF(%s, %s, %s);", array, rises, width));
+        rows_line(r, arena_printf(r->k->arena, "RISES_OF(%s, %s, %s);", array, rises, width));
     }
 }
 
@@ -577,17 +519,17 @@ static void emit_rise(Rows *r, const IrExprNode *n, const char *open, const char
     const char *type = cg_type(n->type);
     str_addf(r->before, "    %s %s_last[%s];\n    PX_UNROLL for (int k = 0; k < %s; k++) %s_last[k] = 0.0f;\n", type,
              open, width, width, open);
-    body_line(r, arena_printf(arena, "%s %s_rise[%s];", type, open, width));
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    rows_line(r, arena_printf(arena, "%s %s_rise[%s];", type, open, width));
+    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     const int memo = r->cx.memo.n;
     const char *v = cg_expr(&r->cx, n->a);
     r->cx.memo.n = memo;
-    body_line(r, arena_printf(arena, "const %s here = %s;", type, v));
-    body_line(r, arena_printf(arena, "%s_rise[k] = here - %s_last[k];", open, open));
-    body_line(r, arena_printf(arena, "%s_last[k] = here;", open));
+    rows_line(r, arena_printf(arena, "const %s here = %s;", type, v));
+    rows_line(r, arena_printf(arena, "%s_rise[k] = here - %s_last[k];", open, open));
+    rows_line(r, arena_printf(arena, "%s_last[k] = here;", open));
     r->cx.indent--;
-    body_line(r, "}");
+    rows_line(r, "}");
 }
 
 /* A blend's row more: the difference for all sums but the one that begins, and the row itself for the one of which it is
@@ -602,15 +544,15 @@ static void emit_blend_row(Rows *r, IrExpr e, const char *open, const char *hi, 
     const char *sum = arena_printf(arena, "%s[turn + m][k]", open), *rise = arena_printf(arena, "%s_rise[k]", open);
     emit_rise(r, &n, open, width);
     const char *before = cg_minus(arena, rows, "1");
-    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll, late, before));
-    body_line(r, arena_printf(arena, "    const int j = %s - m;", hi));
-    body_line(r, arena_printf(arena, "    PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, sum,
+    rows_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll, late, before));
+    rows_line(r, arena_printf(arena, "    const int j = %s - m;", hi));
+    rows_line(r, arena_printf(arena, "    PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, sum,
                               cg_blend_rise(k, &b, "j", rise, sum)));
-    body_line(r, "}");
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s][k] = 0.0f;", width, open,
+    rows_line(r, "}");
+    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s[turn + %s][k] = 0.0f;", width, open,
                               before));
     const char *middle = arena_printf(arena, "%s[turn + %s][k]", open, cg_minus(arena, hi, b.middle));
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, middle,
+    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) %s = %s;", width, middle,
                               cg_blend_own(k, &b, arena_printf(arena, "%s_last[k]", open), middle)));
 }
 
@@ -619,14 +561,14 @@ static void emit_sum_row(Rows *r, IrExpr e, const char *open, const char *hi, co
     Arena *arena = r->k->arena;
     const IrExprNode n = *ir_expr(r->k->g, e);
     const char *width = rows_width(r, r->stage);
-    body_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll_for(r->k->g, e), late, rows));
+    rows_line(r, arena_printf(arena, "%sfor (int m = %s; m < %s; m++) {", unroll_for(r->k->g, e), late, rows));
     r->cx.indent++;
     size_t before = r->body->n;
-    body_line(r, arena_printf(arena, "const int j = %s - m;", hi));
+    rows_line(r, arena_printf(arena, "const int j = %s - m;", hi));
     size_t after = r->body->n;
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
-    body_line(r, arena_printf(arena, "%s sum = m < %s ? %s[turn + m][k] : %s;", cg_type(n.type),
+    rows_line(r, arena_printf(arena, "%s sum = m < %s ? %s[turn + m][k] : %s;", cg_type(n.type),
                               cg_minus(arena, rows, "1"), open, cg_fold_start(&n)));
     int memo = r->cx.memo.n, loops = r->cx.loops.n;
     vec_push(arena, &r->cx.loops, (CgLoop){(int)n.num, n.b, n.c, "j"});
@@ -636,11 +578,11 @@ static void emit_sum_row(Rows *r, IrExpr e, const char *open, const char *hi, co
     if (!cg_mentions(r->body->at + after, "j")) {
         str_cut(r->body, before, after);
     }
-    body_line(r, arena_printf(arena, "%s[turn + m][k] = sum;", open));
+    rows_line(r, arena_printf(arena, "%s[turn + m][k] = sum;", open));
     r->cx.indent--;
-    body_line(r, "}");
+    rows_line(r, "}");
     r->cx.indent--;
-    body_line(r, "}");
+    rows_line(r, "}");
 }
 
 /* One row more for every open sum, which begins one; one of them is finished then, and the first
@@ -715,7 +657,7 @@ static void prepare(Rows *r, IrExpr e)
 
 /* ---- stages ------------------------------------------------------------------------------ */
 
-static const char *emit_stage(Rows *r, IrId id, Row row)
+const char *rows_emit_stage(Rows *r, IrId id, Row row, const char *array)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
@@ -732,11 +674,13 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->passed.fold = outer;
     r->stage = id;
     r->at = row;
-    const char *array = new_columns(r, id, &row, "")->array;
     const char *width = rows_width(r, id), *left = rows_left(r, id);
-    body_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, id)), array, width));
+    if (array == NULL) {
+        array = new_columns(r, id, &row, "")->array;
+        rows_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, id)), array, width));
+    }
     const bool vectors = cg_held_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
-    body_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
     r->cx.y = row.y;
@@ -744,11 +688,11 @@ static const char *emit_stage(Rows *r, IrId id, Row row)
     r->cx.z = rows_march_z(r) ? row.plane : r->cx.z;
     const bool file = ir_node(k->g, id)->elem == ELEM_FILE; /* the columns are f32 until they are stored */
     const char *value = file ? cg_expr(&r->cx, e) : cg_store_text(&r->cx, e, id);
-    body_line(r, arena_printf(arena, "%s[k] = %s;", array, cg_bare(arena, value)));
+    rows_line(r, arena_printf(arena, "%s[k] = %s;", array, cg_bare(arena, value)));
     r->cx.indent--;
-    body_line(r, "}");
+    rows_line(r, "}");
     if (vectors) {
-        body_line(r, "#endif");
+        rows_line(r, "#endif");
     }
     r->cx.memo = around.memo;
     r->cx.abreast = around.abreast;
@@ -763,7 +707,7 @@ static void store_stage(Rows *r, IrId id, const char *array)
     const char *left = rows_left(r, id);
     const char *from = strcmp(left, "0") == 0 ? array : arena_printf(k->arena, "(%s + %s)", array, left);
     const bool file = ir_node(k->g, id)->elem == ELEM_FILE;
-    body_line(r, arena_printf(k->arena, "%s(%s, %s + %s + x, %s);", file ? "STORE_AS_FILE" : "STORE_COLUMNS",
+    rows_line(r, arena_printf(k->arena, "%s(%s, %s + %s + x, %s);", file ? "STORE_AS_FILE" : "STORE_COLUMNS",
                               cg_element(k, id), to, cg_row(k, id, to, "c", "z", "plane", "y"), from));
     cg_add_by_products(k, id, from, r->cx.indent, r->body);
 }
@@ -782,7 +726,9 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
     r->cx.held = cg_held(k, step);
     r->cx.rise = rise_text;
     r->cx.user = r;
-    rows_find_rises(r);
+    if (step->ahead == 0) {
+        rows_find_rises(r);
+    }
     rows_bound_extents(r);
     r->cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
@@ -796,17 +742,23 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
 static void emit_row(Rows *r)
 {
     Str *body = r->body;
-    const int indent = r->cx.indent = r->warms_up ? 3 : 2;
+    const bool turns = r->warms_up || r->ahead != NULL;
+    const int indent = r->cx.indent = turns ? 3 : 2;
     Row here = {.y = "y", .plane = "plane", .y_of = "y", .plane_of = "plane", .base = "", .axis = -1, .fixed = true};
+    if (r->ahead != NULL) {
+        rows_emit_ahead(r);
+    }
     for (int i = 0; i < r->step->stages.n; i++) {
         IrId id = r->step->stages.at[i];
         if (r->k->cg->buffer[id] < 0) {
             continue;
         }
-        const Columns *there = find_columns(r, id, &here, "", NULL);
-        const char *array = there != NULL ? there->array : emit_stage(r, id, here);
+        const Columns *there = r->ahead == NULL ? find_columns(r, id, &here, "", NULL) : NULL;
+        const char *array = r->ahead != NULL ? rows_kept(r, id, 0)
+                            : there != NULL  ? there->array
+                                             : rows_emit_stage(r, id, here, NULL);
         r->body = r->stores;
-        r->cx.indent = r->warms_up ? indent + 1 : indent;
+        r->cx.indent = turns ? indent + 1 : indent;
         store_stage(r, id, array);
         r->body = body;
         r->cx.indent = indent;
@@ -837,8 +789,29 @@ static void describe_inside(Rows *r)
         c->kept = cg_type(cg_held_type(&r->cx, c->node));
         c->left = rows_left(r, c->node);
         c->width = rows_width(r, c->node);
-        c->row = row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);
+        c->row = rows_row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);
     }
+}
+
+/* Stages whose rows are kept are written once for strips away from the image's edges, once for all others. */
+static void write_ahead(CgKernel *k, Rows *plain, Rows *inside, Str *out)
+{
+    IrAhead ahead;
+    bool fits = ir_find_ahead(k->g, plain->step->stages.at, plain->step->stages.n, k->cg->sched->stored, &ahead);
+    assert(fits); /* the grouping pass has asked */
+    (void)fits;
+    rows_lay_ahead(plain, &ahead);
+    inside->inside = true;
+    rows_lay_ahead(inside, &ahead);
+    describe_inside(inside);
+    emit_row(plain);
+    emit_row(inside);
+    rows_begin_text(plain, out);
+    str_add(out, "#if PX == 4\n");
+    rows_write_kernel(plain, inside, out);
+    str_add(out, "#else\n");
+    rows_write_kernel(plain, NULL, out);
+    str_add(out, "#endif\n");
 }
 
 /* GPUs have a text of their own where it differs. */
@@ -846,6 +819,10 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
 {
     Rows *plain = begin_rows(k, step, false), *gpu = begin_rows(k, step, true);
     Rows *inside = begin_rows(k, step, true);
+    if (step->ahead > 0) {
+        write_ahead(k, plain, inside, out);
+        return;
+    }
     emit_row(plain);
     bool carries = rows_choose_carried(plain, inside);
     if (carries) {

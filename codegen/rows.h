@@ -7,6 +7,8 @@
 
 #include "kernel.h"
 
+#include "../ir/ahead.h"
+
 /* A row of some plane, by the name of its variable. */
 typedef struct Row {
     const char *y, *plane;
@@ -63,7 +65,8 @@ typedef struct Carried {
     int lo, hi;
     const char *element, *kept; /* types in memory and in registers */
     const char *left, *width;
-    const char *row; /* pointer to the row's beginning, over px_at */
+    const char *row;   /* pointer to the row's beginning, over px_at */
+    const char *least; /* of px_at: rows before are not read, and need not be there; NULL: any */
 } Carried;
 
 /* The rows that a fold over the march axis takes for one of its results, from the first to the last. */
@@ -108,6 +111,7 @@ typedef struct Rows {
     const char *columns_inside; /* the condition for that, of columns */
     int lo, hi;                 /* rows read, from the current one */
     Vec(Carried) carried;
+    const IrAhead *ahead; /* each stage's rows are computed once, and kept; NULL: on each row that is read */
 } Rows;
 
 static inline bool rows_march_z(const Rows *r)
@@ -141,6 +145,25 @@ const char *rows_width(Rows *r, IrId node);
 IrExpr rows_shared_last(const Rows *r, const IrExprNode *fold, IrBorder border);
 /* The march begins where this fold does, or reads nothing that the other folds do not read of the same image. */
 bool rows_begins_with_others(const Rows *r, const IrExprNode *fold, IrExpr last);
+
+/* A line of what is done on a row. */
+void rows_line(Rows *r, const char *text);
+/* Pointer to the beginning of a row of a stored node. */
+const char *rows_row_text(Rows *r, IrId node, const char *y, const char *plane, const char *channel);
+/* The columns of a stored node on the row at `at` into an array, mapped at the image's edges; under a constant border
+ * those beyond have its value then. */
+void rows_take(Rows *r, IrId node, const char *array, const char *at);
+void rows_mend_sides(Rows *r, IrId node, const char *array);
+/* Computes a stage on a row into an array; a new one where `array` is NULL. */
+const char *rows_emit_stage(Rows *r, IrId id, Row row, const char *array);
+
+/* Kernels whose stages' rows are computed once and kept (rows_ahead.c): lays out the rows of all nodes, and writes what
+ * is done on a row of the march but for the stores. */
+void rows_lay_ahead(Rows *r, const IrAhead *ahead);
+void rows_emit_ahead(Rows *r);
+/* The array of a node's columns `by` rows from that which the march is at, or from that of a stage. */
+const char *rows_kept(const Rows *r, IrId node, int by);
+const char *rows_kept_beside(const Rows *r, IrId stage, const IrExprNode *read);
 
 /* Which stored rows `inside`, of a strip away from the image's edges, carries, when `r` is what is
  * done on any row; false when there is nothing to gain. */

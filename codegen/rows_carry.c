@@ -108,8 +108,9 @@ static const char *ahead_of(const Rows *r, const char *from, int rows)
 
 static void fetch(const Carried *c, int indent, const char *to, const char *at, Str *out)
 {
-    str_addf(out, "%*sFETCH_CARRIED(%s, %s, %s, %s, %s, %s);\n", indent, "", to, c->element, at, c->row, c->left,
-             c->width);
+    const char *least = c->least != NULL ? c->least : "", *from = c->least != NULL ? "max(" : "";
+    str_addf(out, "%*sFETCH_CARRIED(%s, %s, %s%s%s%s%s, %s, %s, %s);\n", indent, "", to, c->element, from, at,
+             c->least != NULL ? ", " : "", least, c->least != NULL ? ")" : "", c->row, c->left, c->width);
 }
 
 const char *rows_are_inside(const Rows *r)

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { AHEAD_ON_CPU = 4 }; /* rows a turn there, where kept rows move in memory at its end */
+
 /* The loop around the rows of a kernel that looks at each row once. */
 static void write_loop(Rows *r, Str *out)
 {
@@ -166,7 +168,9 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
         bool named = grid->has[IR_AX_C] && grid->has[IR_AX_Z];
         cg_plane_names(k, named ? "c z" : r->body->at, &planes);
     }
-    if (inside != NULL) {
+    if (r->ahead != NULL) {
+        str_addf(out, "#define TURNS %d\n", inside != NULL ? r->step->ahead : AHEAD_ON_CPU);
+    } else if (inside != NULL) {
         str_add(out, "#define TURNS ROWS_CARRIED\n");
     } else if (r->depth != NULL) {
         define_turns(r, out);

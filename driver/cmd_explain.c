@@ -136,11 +136,22 @@ static void print_cost(Explained *x, const IrStep *step)
                            k.known ? "" : " (of windows whose size the image decides)"));
 }
 
+static void print_loop(const IrGraph *g, const IrStep *step, int i)
+{
+    const int joined = g->loops.at[step->loop].joined;
+    const bool begins = step->kind == IR_STEP_LOOP;
+    printf("\nstep %d  %s", i + 1, begins ? "repeat" : "end of the loop");
+    if (begins && joined > 1) {
+        printf(", %d rounds in one kernel", joined);
+    }
+    printf("\n");
+}
+
 static void print_step(Explained *x, int i)
 {
     const IrStep *step = &x->c->schedule->steps.at[i];
     if (step->kind == IR_STEP_LOOP || step->kind == IR_STEP_END) {
-        printf("\nstep %d  %s\n", i + 1, step->kind == IR_STEP_LOOP ? "repeat" : "end of the loop");
+        print_loop(x->c->graph, step, i);
         return;
     }
     const IrId id = main_stage(x, step);

@@ -214,6 +214,7 @@ typedef struct IrLoop {
     IrExpr until;   /* uniform expression */
     IrExpr at_most; /* host expression */
     Vec(IrCarry) carries;
+    int joined; /* rounds of the pipeline that one of these stands for (passes/rounds.c); 0: one */
 } IrLoop;
 
 /*

@@ -30,6 +30,8 @@ typedef struct IrStep {
     IrStepKind kind;
     IrShape shape;
     int march;        /* IR_AX_Y or IR_AX_Z; LONG: the axis of the fold */
+    int ahead;        /* ROWS: each stage's rows are computed once and kept for those who read them (ahead.h), so many
+                         rows a turn; 0: they are computed for each of these */
     Vec(IrId) stages; /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */
     int loop;         /* LOOP, END: which; else the loop it is in */
     int strip;        /* KERNEL: rows of its strips, where the order of additions of a sum that it

@@ -76,6 +76,17 @@ static double count_fold(Count *c, const IrExprNode *n)
     return rounds * (step + count(c, n->a)) + count(c, n->nth);
 }
 
+/* Instructions of an operator beyond the first. */
+static double more_than_one(IrExprOp op)
+{
+    return op == IR_X_DIV || op == IR_X_SQRT ? 7 : op >= IR_X_CBRT && op <= IR_X_TANH ? 19 : op == IR_X_POW ? 40 : 0;
+}
+
+bool cost_is_costly(IrExprOp op)
+{
+    return more_than_one(op) > 0;
+}
+
 static double count(Count *c, IrExpr e)
 {
     if (e == 0) {
@@ -92,6 +103,7 @@ static double count(Count *c, IrExpr e)
     double own = n.op == IR_X_FOLD ? count_fold(c, &n) : 1 + count(c, n.a) + count(c, n.b) + count(c, n.c);
     (void)id_map_add(&c->counted, c->g->arena, e);
     vec_push(c->g->arena, &c->ops, own);
+    c->of->work += more_than_one(n.op);
     return own;
 }
 
@@ -130,6 +142,7 @@ const CostStage *cost_stage(Cost *c, IrId id)
             }
         }
     }
+    stage->work += stage->ops;
     return stage;
 }
 
@@ -171,6 +184,17 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
         }
     }
     return k;
+}
+
+double cost_ahead(Cost *c, const IrAhead *ahead)
+{
+    double work = 0;
+    for (int i = 0; i < ahead->of.n; i++) {
+        const IrRowsOf *of = &ahead->of.at[i];
+        const double columns = COST_OWN_COLUMNS + of->left + of->right;
+        work += of->computed ? cost_stage(c, of->node)->work * columns / COST_OWN_COLUMNS : 0;
+    }
+    return work;
 }
 
 double cost_time(const Cost *c, const CostKernel *k)

@@ -8,9 +8,16 @@
 
 #include "pass.h"
 
+#include "../ir/ahead.h"
+
 /* Of a work-item, by CostKernel.registers: measured on an H200, kernels of more than one fold that need 300 still pay,
  * those of 330 spill. */
 enum { COST_MOST_REGISTERS = 300 };
+/* Of rows that stay for stages behind (ir/ahead.h), beside those of a turn that is on its way: of a work-item with so
+ * many columns of its own.  On an H100 130 pay, 250 spill. */
+enum { COST_OWN_COLUMNS = 4, COST_MOST_KEPT = 140 };
+/* Instructions for a pixel, up to which three rows a turn, and two, are best on an H100. */
+enum { COST_LITTLE_WORK = 100, COST_MUCH_WORK = 260 };
 #define COST_FULL "the sums of both folds are more than registers hold"
 
 /* What one stage reads and does. */
@@ -19,6 +26,7 @@ typedef struct CostStage {
     Vec(IrId) reads; /* all nodes; images also in: */
     Vec(IrId) moved; /* those that are read at other pixels than the current one */
     double ops, halo, registers;
+    double work; /* instructions, as far as some operators take many */
     bool known;
 } CostStage;
 
@@ -40,6 +48,10 @@ Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s);
 const CostStage *cost_stage(Cost *c, IrId id);
 /* Of stages that are computed in one kernel; those that the schedule stores are written. */
 CostKernel cost_kernel(Cost *c, const IrId *stages, int n);
+/* Does the operator take many instructions? */
+bool cost_is_costly(IrExprOp op);
+/* Instructions for a pixel, columns that several work-items compute counted for each of them. */
+double cost_ahead(Cost *c, const IrAhead *ahead);
 double cost_time(const Cost *c, const CostKernel *k);
 /* Of as many bytes a pixel alone. */
 double cost_bytes(const Cost *c, double bytes);

@@ -15,7 +15,8 @@
     D(INLINE, "inline", "compute %s where it is read")            \
     D(JOIN, "join", "keep %s in registers for its reader")        \
     D(SHARE, "share", "one kernel for %s and what reads with it") \
-    D(BLOCKS, "blocks", "reduce %s in the kernel that stores it")
+    D(BLOCKS, "blocks", "reduce %s in the kernel that stores it") \
+    D(ROUNDS, "rounds", "compute several rounds of %s in one kernel")
 
 typedef enum DecisionKind {
 #define D(NAME, word, what) DECISION_##NAME,

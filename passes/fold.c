@@ -4,7 +4,8 @@
  * The builder folds operators whose operands are constant while it makes them; after other
  * passes have put expressions into expressions there is more to fold, so everything is rebuilt
  * here.  Only identities that hold for every value are used: x * 1 and x / 1 are x, also for NaN
- * and -0; x + 0 is not used, because -0 + 0 is 0.
+ * and -0; x + 0 is not used, because -0 + 0 is 0.  What is squared, or of which the absolute value is taken, may have
+ * the other sign.
  *
  * For example, where %1 is an image,
  *
@@ -42,6 +43,60 @@ static bool was_whole(const IrGraph *g, IrExpr e)
     return elem_is_integer(from) || from == ELEM_BOOL;
 }
 
+/* The read that an expression begins with; NULL: it begins with something else. */
+static const IrExprNode *first_read(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    while (e != 0 && n->op != IR_X_READ && n->op != IR_X_FOLD) {
+        e = n->a;
+        n = ir_expr(g, e);
+    }
+    return e != 0 && n->op == IR_X_READ ? n : NULL;
+}
+
+/* The first expression is about a later pixel than the second one. */
+static bool is_later(const IrGraph *g, IrExpr a, IrExpr b)
+{
+    const IrExprNode *p = first_read(g, a), *q = first_read(g, b);
+    if (p == NULL || q == NULL || p->node != q->node) {
+        return false;
+    }
+    const IrExpr of[2][3] = {{p->c, p->b, p->a}, {q->c, q->b, q->a}};
+    for (int i = 0; i < 3; i++) {
+        double at[2] = {0, 0};
+        for (int k = 0; k < 2; k++) {
+            if (of[k][i] != 0 && !ir_is_const(g, of[k][i], &at[k])) {
+                return false;
+            }
+        }
+        if (at[0] != at[1]) {
+            return at[0] > at[1];
+        }
+    }
+    return false;
+}
+
+/* An expression whose sign does not matter, in one of the two forms that it has: of a pixel and of its neighbour a
+ * difference is the same one then, which compilers compute once. */
+static IrExpr without_sign(IrGraph *g, IrExpr e)
+{
+    const IrExprNode n = *ir_expr(g, e);
+    if (n.type != ELEM_F32 && n.type != ELEM_F64) {
+        return e;
+    }
+    switch (n.op) {
+    case IR_X_NEG:
+        return without_sign(g, n.a);
+    case IR_X_SUB:
+        return is_later(g, n.b, n.a) ? ir_op2(g, IR_X_SUB, n.b, n.a) : e;
+    case IR_X_MUL:
+    case IR_X_DIV:
+        return ir_op2(g, n.op, without_sign(g, n.a), without_sign(g, n.b));
+    default:
+        return e;
+    }
+}
+
 static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
 {
     (void)ctx;
@@ -60,7 +115,13 @@ static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
         if (is_value(g, n.a, 1) && !is_product(g, n.b)) {
             return n.b;
         }
+        if (n.a == n.b) {
+            const IrExpr root = without_sign(g, n.a);
+            return ir_op2(g, IR_X_MUL, root, root);
+        }
         break;
+    case IR_X_ABS:
+        return ir_op1(g, IR_X_ABS, without_sign(g, n.a));
     case IR_X_DIV:
         if (is_value(g, n.b, 1)) {
             return n.a;

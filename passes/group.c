@@ -20,6 +20,7 @@
 typedef struct Group {
     IrGraph *g;
     IrSchedule *s;
+    bool *begun; /* by loop */
 } Group;
 
 static int add_step(Group *b, IrStep step)
@@ -106,7 +107,6 @@ static void schedule_node(Group *b, IrId id)
 
 static void schedule_loop(Group *b, int loop)
 {
-    int done = 0;
     for (IrId id = 1; id < (IrId)b->g->nodes.n; id++) {
         const IrNode *node = ir_node(b->g, id);
         if (node->dead) {
@@ -117,12 +117,12 @@ static void schedule_loop(Group *b, int loop)
             continue;
         }
         int child = child_loop(b->g, loop, node->loop);
-        if (child != 0 && child != done) {
+        if (child != 0 && !b->begun[child]) {
+            b->begun[child] = true;
             start_carries(b, &b->g->loops.at[child]);
             add_step(b, (IrStep){.kind = IR_STEP_LOOP, .loop = child});
             schedule_loop(b, child);
             add_step(b, (IrStep){.kind = IR_STEP_END, .loop = child});
-            done = child;
         }
     }
 }
@@ -135,7 +135,7 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     s->step = arena_array(g->arena, int, g->nodes.n);
     s->taken_from = arena_array(g->arena, IrId, g->nodes.n);
     s->reduced = arena_array(g->arena, bool, g->nodes.n);
-    Group b = {g, s};
+    Group b = {g, s, arena_array(g->arena, bool, g->loops.n)};
     schedule_loop(&b, 0);
     s->remarks.at = cx->remarks.at;
     s->remarks.n = s->remarks.cap = cx->remarks.n;

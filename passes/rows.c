@@ -7,13 +7,16 @@
  * transposed (codegen/rows.c), one level of them a kernel.
  *
  * A producer joins the kernel of its only consumers when it can be computed there in registers
- * on a few columns more; then it is never stored.  Without folds over rows it may also be read on a few other rows, if
- * it costs little to compute it for each.  Otherwise it has a kernel of its own.
+ * on a few columns more; then it is never stored.  Without folds over rows it may also be read on other rows: each of
+ * its rows is computed once and kept for those who read it (ir/ahead.h), as far as registers allow, or computed for
+ * each of a few, if that costs little.  Otherwise it has a kernel of its own.
  */
 #include "rows.h"
 #include "figures.h"
+#include "shifted.h"
 #include "siblings.h"
 
+#include "../ir/ahead.h"
 #include "../ir/long_fold.h"
 
 #include <string.h>
@@ -408,6 +411,36 @@ static bool repeats_little(const Kernel *k)
     return few && again <= figures_repeated_ops(figures);
 }
 
+/* Can each row of each stage be computed once, and be kept for those who read it? */
+static bool keeps_rows(const Kernel *k, IrAhead *ahead)
+{
+    for (int i = 0; i < k->n; i++) {
+        if (form_of(k->b, k->stage[i])->folds) {
+            return false;
+        }
+    }
+    return ir_find_ahead(k->b->g, k->stage, k->n, k->b->s->stored, ahead) &&
+           ir_ahead_registers(k->b->g, ahead, COST_OWN_COLUMNS) <= COST_MOST_KEPT;
+}
+
+/* Rows that a turn of such a kernel takes; 0: no stage keeps any, nor do the rows of a turn share what takes long. */
+static int rows_a_turn(const Kernel *k)
+{
+    IrAhead ahead;
+    if (!keeps_rows(k, &ahead)) {
+        return 0;
+    }
+    bool shares = false;
+    for (int i = 0; i < k->n && !shares; i++) {
+        shares = pass_is_shifted(k->b->g, k->stage[i]);
+    }
+    if (!shares && !ir_ahead_keeps(&ahead)) {
+        return 0;
+    }
+    const double work = cost_ahead(&k->b->cost, &ahead);
+    return work <= COST_LITTLE_WORK ? 3 : shares || work <= COST_MUCH_WORK ? 2 : 1;
+}
+
 /* Can all stages of k be computed in one walk over rows?  NULL, or the rule that says no. */
 static const char *kernel_refusal(const Kernel *k)
 {
@@ -432,7 +465,8 @@ static const char *kernel_refusal(const Kernel *k)
             }
         }
     }
-    if (fixed && !repeats_little(k)) {
+    IrAhead ahead;
+    if (fixed && !keeps_rows(k, &ahead) && !repeats_little(k)) {
         return "it is read at other rows than it would be computed on";
     }
     if (y_fold && z_fold) {
@@ -546,8 +580,52 @@ static void join_producers(Grouping *b)
     }
 }
 
+static bool is_carried(const IrLoop *loop, IrId stage)
+{
+    bool carried = false;
+    for (int i = 0; i < loop->carries.n; i++) {
+        carried = carried || loop->carries.at[i].next == stage;
+    }
+    return carried;
+}
+
+/* The stages of a loop whose rounds were joined are one kernel, of which what the loop carries is stored. */
+static void join_rounds(Grouping *b, int loop)
+{
+    IrSchedule *s = b->s;
+    Kernel k = {.b = b};
+    int last = b->loop_step[loop];
+    for (int i = last; s->steps.at[i].kind != IR_STEP_END; i++) {
+        const IrStep *step = &s->steps.at[i];
+        if (step->kind == IR_STEP_KERNEL) {
+            k = kernel_of(b, step, &(IrStep){.stages = {.at = k.stage, .n = k.n}});
+            last = i;
+        }
+    }
+    for (int i = 0; i < k.n; i++) {
+        s->stored[k.stage[i]] = is_carried(&b->g->loops.at[loop], k.stage[i]);
+    }
+    const bool fits = kernel_refusal(&k) == NULL;
+    for (int i = 0; i < k.n; i++) {
+        if (fits && s->step[k.stage[i]] != last) {
+            grouping_merge(b, s->step[k.stage[i]], last);
+        }
+    }
+    for (int i = 0; i < k.n; i++) {
+        if (fits && !s->stored[k.stage[i]]) {
+            remark(b, k.stage[i], last, NULL);
+        }
+        s->stored[k.stage[i]] = s->stored[k.stage[i]] || !fits;
+    }
+}
+
 void pass_choose_shapes(Grouping *b)
 {
+    for (int i = 1; i < b->g->loops.n; i++) {
+        if (b->g->loops.at[i].joined > 1) {
+            join_rounds(b, i);
+        }
+    }
     if (b->cx->fuse == FUSE_ALL) {
         join_producers(b);
         if (pass_join_siblings(b)) { /* what both read has one reader now */
@@ -564,9 +642,11 @@ void pass_choose_shapes(Grouping *b)
         for (int j = 0; j < step->stages.n; j++) {
             z_fold = z_fold || form_of(b, step->stages.at[j])->z_fold;
         }
-        bool rows = pass_rows_refusal(b, step, NULL) == NULL;
+        const Kernel k = kernel_of(b, step, NULL);
+        bool rows = kernel_refusal(&k) == NULL;
         int along = step->stages.n == 1 ? long_axis(b->g, step->stages.at[0]) : -1;
         step->shape = along >= 0 ? IR_SHAPE_LONG : rows ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
+        step->ahead = step->shape == IR_SHAPE_ROWS ? rows_a_turn(&k) : 0;
         step->march = along >= 0 ? along : z_fold ? IR_AX_Z : IR_AX_Y;
     }
 }

@@ -202,7 +202,7 @@ static void filters_by_an_index_are_stages(void **state)
 
 /* ---- stages on several rows ------------------------------------------------------------------ */
 
-static void cheap_stages_are_computed_on_each_row_that_reads_them(void **state)
+static void stages_keep_rows_for_those_that_read_them(void **state)
 {
     (void)state;
     static const Counted CASES[] = {
@@ -218,10 +218,30 @@ static void cheap_stages_are_computed_on_each_row_that_reads_them(void **state)
          " g = u[dy = 1] - u\n p = (p + g / 4) / (1 + abs(g) + abs(u[dx = 1] - u))\n}\noutput p\n",
          3},
         {"input image[y, x]\na = image[dy = 1] - image\nb = a[dy = 1] - a\noutput c = b[dy = 1] - b\n", 1},
-        /* Not: what costs more than to store it, on many rows, of folds over rows. */
         {"input image[y, x]\nd = sqrt(image[dx = 1]) * exp(image) / (image + 1) * (image - 3) * (image + 2) * "
          "(image * image - 5) / (image + 7) * (image[dx = -1] - 6) * (image + 8) * (image + 11)\n"
          "output a = d - d[dy = 1] + d[dy = 2]\n",
+         1},
+        /* Borders of several kinds, places, several results, and images that are needed late. */
+        {"input image[y, x]\nu = image[dx = 1, dy = -1, fill = 7] * 2 - image[dx = -1, dy = 2, fill = 7]\n"
+         "v = max(u[dy = 1], u[dy = 2]) + y_of(image)\n"
+         "w = v[dx = 1, dy = 1, fill = 3] - v[dx = 1, dy = -2, fill = 3] * x_of(image)\n"
+         "output a = w - u + w[dx = -1] * w[dx = 1, dy = -1]\noutput b = mean(a)\n",
+         1},
+        {"input image[y, x]\na = image[dy = 1, border = wrap] - image\nb = a[dy = 3] - a[dx = 2] > 4\n"
+         "output c = b[dy = -2, fill = 1] and b[dx = 1, dy = 1, fill = 1] or image > 90\n",
+         1},
+        /* Rounds of loops that divide their number. */
+        {"input image[y, x]\nu = f32(image)\nrepeat 8 {\n u = u + (u[dx = 1] + u[dx = -1] + u[dy = 1] + u[dy = -1] - "
+         "4 * u) / 8\n}\noutput u\n",
+         3},
+        {"input image[z, y, x]\na = image > 50\nb = image < 90\nrepeat 3 {\n c = a\n a = a[dx = 1] or b[dy = -1]\n"
+         " b = b and c[dy = 1, fill = 0]\n}\noutput a\noutput b\n",
+         4},
+        /* Not: what costs more than to store it, on rows far away, of folds over rows. */
+        {"input image[y, x]\nd = sqrt(image[dx = 1]) * exp(image) / (image + 1) * (image - 3) * (image + 2) * "
+         "(image * image - 5) / (image + 7) * (image[dx = -1] - 6) * (image + 8) * (image + 11)\n"
+         "output a = d - d[dy = 9] + d[dy = 2]\n",
          2},
         {"input image[y, x]\nd = max(image[dy = i] for i in -2 .. 2)\noutput a = d - d[dy = 1]\n", 2},
     };
@@ -312,8 +332,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
-        cmocka_unit_test_setup_teardown(cheap_stages_are_computed_on_each_row_that_reads_them, arena_setup,
-                                        arena_teardown),
+        cmocka_unit_test_setup_teardown(stages_keep_rows_for_those_that_read_them, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_inside_and_at_the_edges_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(extremes_of_chords_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(folds_that_share_a_loop_give_the_same, arena_setup, arena_teardown),

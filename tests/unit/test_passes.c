@@ -96,6 +96,9 @@ static void fold_removes_what_changes_nothing(void **state)
     assert_folds("select(any(#0 in 0 .. 4, isnan(f32(gt(%1@[x = #0], 2:f32)))), 0:f32, %1)", "%1");
     assert_folds("add(%1, f32(7))", "add(%1, 7:f32)");
     assert_folds("add(%1, f32(mul(2, 3)))", "add(%1, 6:f32)");
+    assert_folds("abs(sub(%1[x = -1], %1))", "abs(sub(%1, %1[x = -1]))");
+    assert_folds("abs(mul(neg(sub(%1, %1[y = 1])), 3:f32))", "abs(mul(sub(%1[y = 1], %1), 3:f32))");
+    assert_folds("abs(sub(%1[x = 9], %1[y = 1]))", "abs(sub(%1[y = 1], %1[x = 9]))");
 }
 
 static void fold_keeps_what_would_change_a_bit(void **state)
@@ -105,6 +108,8 @@ static void fold_keeps_what_would_change_a_bit(void **state)
     assert_folds("mul(%1, 0:f32)", "mul(%1, 0:f32)"); /* NaN and the infinities */
     assert_folds("sub(%1, %1)", "sub(%1, %1)");
     assert_folds("div(%1, %1)", "div(%1, %1)");
+    assert_folds("mul(sub(%1[x = -1], %1), %1)", "mul(sub(%1[x = -1], %1), %1)");
+    assert_folds("abs(add(%1, neg(%1[x = 1])))", "abs(add(%1, neg(%1[x = 1])))");
 }
 
 #define REDUCED "%2 m = reduce : value f64\n    in 0 %1\n    arg 0 7\n"
