@@ -15,8 +15,8 @@
 /* ---- which window ------------------------------------------------------------------------ */
 
 typedef struct FoldWalk {
-    IrExpr window, inner; /* the fold that ranks, and the one that goes on with it */
-    bool others;          /* there are folds beside them */
+    IrExpr window; /* the fold that ranks, with those that go on with it */
+    bool others;   /* there are folds beside them */
 } FoldWalk;
 
 /* Bodies are met before what they are in. */
@@ -24,16 +24,15 @@ static void look_at_fold(const IrGraph *g, IrExpr e, void *ctx)
 {
     FoldWalk *w = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->op != IR_X_FOLD || n->rank != IR_PIXEL || e == w->window || e == w->inner) {
+    if (n->op != IR_X_FOLD || n->rank != IR_PIXEL || e == w->window) {
         return;
     }
-    bool outer = w->window != 0 && w->inner == 0 && n->flat && n->a == w->window;
-    w->others = w->others || n->fold != IR_FOLD_RANK || (w->window != 0 && !outer);
-    w->inner = outer ? w->window : w->inner;
+    bool around = n->flat && n->a == w->window;
+    w->others = w->others || n->fold != IR_FOLD_RANK || (w->window != 0 && !around);
     w->window = e;
 }
 
-/* The one window of a kernel, if its pixels are read as they are from a plane of the kernel's own
+/* The one window of a kernel, if its pixels are read as they are from planes of the kernel's own
  * grid; else 0. */
 static IrExpr find_window(CgKernel *k, const IrStep *step)
 {
@@ -45,10 +44,14 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
         return 0;
     }
     const IrExprNode *fold = ir_expr(k->g, w.window);
-    const IrExprNode *inner = fold->flat ? ir_expr(k->g, fold->a) : fold;
+    const IrExprNode *inner = fold;
+    while (inner->flat) {
+        inner = ir_expr(k->g, inner->a);
+    }
     const IrExprNode *read = ir_expr(k->g, inner->a);
-    bool plain = !inner->flat && fold->type == ELEM_F32 && read->op == IR_X_READ && read->c == 0 &&
-                 read->channel == 0 && read->border != IR_CONSTANT;
+    bool planes = read->op == IR_X_READ && read->c != 0 && k->g->grids.at[k->domain].has[IR_AX_C];
+    bool plain =
+        fold->type == ELEM_F32 && read->op == IR_X_READ && !planes && read->channel == 0 && read->border != IR_CONSTANT;
     if (!plain) {
         return 0;
     }
@@ -62,7 +65,9 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
 static const char *slice_text(CgContext *cx, IrExpr read)
 {
     const IrExprNode n = *ir_expr(cx->k->g, read);
-    return arena_printf(cx->k->arena, "SLICE(at, y, %s, %s)", n.b != 0 ? cg_offset_text(cx, n.b, IR_AX_Y) : "0",
+    const char *plane = n.c == 0 ? "0" : cg_offset_text(cx, n.c, IR_AX_Z);
+    return arena_printf(cx->k->arena, "SLICE(at, %s, y, %s, %s)", plane,
+                        n.b != 0 ? cg_offset_text(cx, n.b, IR_AX_Y) : "0",
                         n.a != 0 ? cg_offset_text(cx, n.a, IR_AX_X) : "0");
 }
 
@@ -126,14 +131,21 @@ bool cg_sliced(CgKernel *k, const IrStep *step, CgSliced *s)
     const char *right = reach_text(k, reach.hi[0], "RIGHT");
     const char *up = reach_text(k, ir_op1(k->g, IR_X_NEG, reach.lo[1]), "UP");
     const char *down = reach_text(k, reach.hi[1], "DOWN");
-    s->condition = arena_printf(k->arena, "IS_SLICED(%s, %s, %s, %s, %s, %s)", w.key, w.size, left, right, up, down);
-    str_addf(&s->gather, "SLICES_OF(%s, %s, %s);\n", w.key, up, down);
+    const char *front = reach_text(k, ir_op1(k->g, IR_X_NEG, reach.lo[2]), "FRONT");
+    const char *behind = reach_text(k, reach.hi[2], "BEHIND");
+    s->condition = arena_printf(k->arena, "IS_SLICED(%s, %s, %s, %s, %s, %s, %s, %s)", w.key, w.size, left, right, up,
+                                down, front, behind);
+    str_addf(&s->gather, "SLICES_OF(%s, %s, %s, %s, %s);\n", w.key, up, down, front, behind);
     write_gather(k, window, s);
     write_stages(k, step, window, &prologue, &body);
     const char *image = cg_param_buffer(k, read.node, false);
     cg_param_extent(k, 0, 0);
     const char *y = arena_printf(k->arena, "%s(y, %s)", CG_BORDER_MAPS[read.border], cg_param_extent(k, 0, 1));
-    const char *row = cg_row(k, read.node, image, "c", "z", "plane", y);
+    const char *plane = "plane";
+    if (read.c != 0) {
+        plane = arena_printf(k->arena, "%s(plane + px_z, %s)", CG_BORDER_MAPS[read.border], cg_param_extent(k, 0, 2));
+    }
+    const char *row = cg_row(k, read.node, image, "c", read.c != 0 ? plane : "z", plane, y);
     cg_plane_names(k, arena_printf(k->arena, "%s%s", body.at, row), &planes);
     str_addf(&s->body,
              "%s%s"

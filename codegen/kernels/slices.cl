@@ -6,8 +6,8 @@
  * 32 pixels, of however many bits.
  *
  * A work-item makes a word's slices out of its pixels and, when the group's rows are there, ranks
- * one word's windows.  A group takes SLICE_TURN rows a turn; a ring holds the rows that windows
- * still reach.  The ranks come back through local memory, a pixel each.
+ * one word's windows.  A group takes SLICE_TURN rows a turn; a ring for each plane of the window holds
+ * the rows that windows still reach.  The ranks come back through local memory, a pixel each.
  */
 #define PX_UNROLLED _Pragma("unroll")
 #define PX_SLICES_uchar 8
@@ -18,9 +18,9 @@
 #define PX_SLICES_float 0
 #define PX_SLICES(T) PX_PASTE(PX_SLICES_, T)
 /* Where that is faster than sorting: for windows of some pixels, which six digits count. */
-#define IS_SLICED(T, n, left, right, up, down)                                                     \
+#define IS_SLICED(T, n, left, right, up, down, front, behind)                                      \
     (PX_SLICES(T) > 0 && (n) >= 5 && (n) <= 63 && (left) <= 31 && (right) <= 31 &&                 \
-     (up) + (down) <= 24)
+     (up) + (down) <= 24 && ((front) + (behind) == 0 || ((front) + (behind) <= 2 && (up) + (down) <= 8)))
 
 #ifdef LX
 enum {
@@ -75,16 +75,19 @@ static inline uint8 px_bytes_of_slices(uint8 v)
     return v;
 }
 
-/* Of rows in the ring, which begin in banks of their own, and of the turns in front of a strip. */
-#define SLICES_OF(T, up, down)                                                                     \
+/* Of rows in the ring, which begin in banks of their own, one ring for each plane, and of the turns in front of a strip. */
+#define SLICES_OF(T, up, down, front, behind)                                                      \
     enum {                                                                                         \
         px_slice_bits = PX_SLICES(T),                                                              \
         px_slice_row = px_slice_bits * SLICE_PITCH + 8,                                            \
         px_slice_ring = (up) + (down) + SLICE_TURN <= 16 ? 16 : 32,                                \
+        px_slice_front = (front),                                                                  \
+        px_slice_planes = (front) + (behind) + 1,                                                  \
+        px_slice_plane = px_slice_ring * px_slice_row,                                             \
         px_slice_warm_up = ((up) + (down) + SLICE_TURN - 1) / SLICE_TURN * SLICE_TURN              \
     }
 #define SLICES(T)                                                                                  \
-    local uint px_ring[px_slice_ring * px_slice_row];                                              \
+    local uint px_ring[px_slice_planes * px_slice_plane];                                          \
     local uint px_sliced[px_slice_bits * LX];                                                      \
     local T px_ranks[SLICE_TURN][PX * LX] __attribute__((aligned(16)))
 
@@ -94,8 +97,10 @@ static inline uint8 px_bytes_of_slices(uint8 v)
                     (row)[map((x) + 3, w)])
 /* The slices of the rows that turn `from` needs beyond those of the last one. */
 #define FETCH_SLICES(T, map, from, first, last, up, down, row_of_y)                                \
-    for (int px_i = (int)get_local_id(0); px_i < SLICE_TURN * SLICE_PITCH; px_i += LX) {           \
-        const int px_at = px_i / SLICE_PITCH + (from) + (down);                                    \
+    for (int px_i = (int)get_local_id(0); px_i < px_slice_planes * SLICE_TURN * SLICE_PITCH; px_i += LX) { \
+        const int px_nth = px_slice_planes > 1 ? px_i / (SLICE_TURN * SLICE_PITCH) : 0;            \
+        const int px_z = px_nth - px_slice_front;                                                  \
+        const int px_at = px_i / SLICE_PITCH - SLICE_TURN * px_nth + (from) + (down);              \
         const int y = clamp(px_at, (first) - (up), (last) + (down));                               \
         const int px_x = PX * LX * (int)get_group_id(0) + 32 * (px_i % SLICE_PITCH - 1);           \
         const global T *px_row = row_of_y;                                                         \
@@ -110,7 +115,8 @@ static inline uint8 px_bytes_of_slices(uint8 v)
             }                                                                                      \
         }                                                                                          \
         local uint *px_to =                                                                        \
-            px_ring + (px_at & (px_slice_ring - 1)) * px_slice_row + px_i % SLICE_PITCH;           \
+            px_ring + px_nth * px_slice_plane + (px_at & (px_slice_ring - 1)) * px_slice_row +     \
+            px_i % SLICE_PITCH;                                                                    \
         PX_JOIN(PX_KEEP_, T)(px_q, px_to)                                                          \
     }
 #define PX_LOAD_uchar(q, v, from)                                                                  \
@@ -144,9 +150,10 @@ static inline uint8 px_bytes_of_slices(uint8 v)
     PX_KEEP_BYTES(q, PX_LOW_BYTES, to, 0)                                                          \
     PX_KEEP_BYTES(q, PX_HIGH_BYTES, to, 8)
 
-/* The pixels `dx` to the right of a word's, on the row `dy` down. */
-#define SLICE(at, y, dy, dx)                                                                       \
-    PX_SLICE((at) + (((y) + (dy)) & (px_slice_ring - 1)) * px_slice_row, dx)
+/* The pixels `dx` to the right of a word's, on the row `dy` down, `dz` planes further. */
+#define SLICE(at, dz, y, dy, dx)                                                                   \
+    PX_SLICE((at) + ((dz) + px_slice_front) * px_slice_plane +                                     \
+                 (((y) + (dy)) & (px_slice_ring - 1)) * px_slice_row, dx)
 #define PX_SLICE(word, dx)                                                                         \
     ((dx) == 0  ? (word)[0]                                                                        \
      : (dx) > 0 ? (word)[0] >> ((dx) & 31) | (word)[1] << (-(dx) & 31)                             \
