@@ -22,12 +22,20 @@ static bool no_memory(Err *err)
     return err_set(err, CODE_MEMORY, "not enough memory for the reference");
 }
 
-static void free_inputs(IrEvalInput *inputs, int n)
+/* A graph that was evaluated, and the inputs, which its places and types are asked for, too. */
+typedef struct Evaluated {
+    IrEval *ev;
+    IrEvalInput *inputs; /* owned */
+    int n_inputs;
+} Evaluated;
+
+static void evaluated_free(Evaluated *e)
 {
-    for (int i = 0; i < n; i++) {
-        free((void *)(uintptr_t)inputs[i].pixels);
+    ir_eval_free(e->ev);
+    for (int i = 0; e->inputs != NULL && i < e->n_inputs; i++) {
+        free((void *)(uintptr_t)e->inputs[i].pixels);
     }
-    free(inputs);
+    free(e->inputs);
 }
 
 /* Pixels of the type that the pipeline asks for, as doubles; refuses what a device would be refused. */
@@ -88,20 +96,16 @@ static bool images_fit(const Reference *ref, const RtFrame *frame, Err *err)
     return ok;
 }
 
-static bool evaluate(const Reference *ref, const RtFrame *frame, IrEval **ev, Err *err)
+/* Freed by the caller (evaluated_free), also after a failure. */
+static bool evaluate(const Reference *ref, const RtFrame *frame, Evaluated *e, Err *err)
 {
     int n = ref->program->n_inputs;
-    *ev = NULL;
-    IrEvalInput *inputs = calloc((size_t)n + 1, sizeof *inputs);
-    bool ok = inputs != NULL || no_memory(err);
+    *e = (Evaluated){.inputs = calloc((size_t)n + 1, sizeof *e->inputs), .n_inputs = n};
+    bool ok = e->inputs != NULL || no_memory(err);
     for (int i = 0; ok && i < n; i++) {
-        ok = take_input(&ref->program->inputs[i], &frame->inputs[i], frame->pixels[i], &inputs[i], err);
+        ok = take_input(&ref->program->inputs[i], &frame->inputs[i], frame->pixels[i], &e->inputs[i], err);
     }
-    ok = ok && ir_eval(ref->graph, inputs, frame->params, ev, err);
-    if (inputs != NULL) {
-        free_inputs(inputs, n);
-    }
-    return ok;
+    return ok && ir_eval(ref->graph, e->inputs, frame->params, &e->ev, err);
 }
 
 /* ---- --device reference -------------------------------------------------------------------- */
@@ -161,8 +165,9 @@ static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNo
 bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err *err)
 {
     const Reference *ref = context;
-    IrEval *ev = NULL;
-    bool ok = images_fit(ref, frame, err) && evaluate(ref, frame, &ev, err);
+    Evaluated e = {0};
+    bool ok = images_fit(ref, frame, err) && evaluate(ref, frame, &e, err);
+    IrEval *ev = e.ev;
     for (int i = 0; ok && i < ref->program->n_outputs; i++) {
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];
@@ -178,7 +183,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
             }
         }
     }
-    ir_eval_free(ev);
+    evaluated_free(&e);
     return ok;
 }
 
@@ -226,8 +231,9 @@ static bool check_table(const RtFrame *frame, const PrimTable *got, const char *
 bool reference_check(void *context, const RtFrame *frame, Err *err)
 {
     const Reference *ref = context;
-    IrEval *ev;
-    bool ok = evaluate(ref, frame, &ev, err);
+    Evaluated e;
+    bool ok = evaluate(ref, frame, &e, err);
+    IrEval *ev = e.ev;
     for (int i = 0; ok && i < ref->program->n_outputs; i++) {
         const ProgOutput *out = &ref->program->outputs[i];
         const IrOutput *o = &ref->graph->outputs.at[i];
@@ -244,6 +250,6 @@ bool reference_check(void *context, const RtFrame *frame, Err *err)
             ok = check_image(frame, i, out->name, ir_eval_node(ev, o->node), err);
         }
     }
-    ir_eval_free(ev);
+    evaluated_free(&e);
     return ok;
 }

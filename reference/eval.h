@@ -35,7 +35,8 @@ typedef struct IrEvalNode {
 typedef struct IrEval IrEval;
 
 /* Evaluates the whole graph: `inputs` in the order of the INPUT nodes, `params` in the order of
- * the graph's.  The result is owned by the caller (ir_eval_free), also when it fails. */
+ * the graph's.  The result is owned by the caller (ir_eval_free), also when it fails, and keeps pointers
+ * to both. */
 bool ir_eval(const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out, Err *err);
 /* The same, given up (CODE_INTERRUPTED) when its folds and rounds would count more elements than `elements`. */
 bool ir_eval_within(uint64_t elements, const IrGraph *g, const IrEvalInput *inputs, const double *params, IrEval **out,
