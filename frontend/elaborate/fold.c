@@ -271,6 +271,23 @@ static IrExpr line_of(Elab *el, IrFold fold, const Fold *f, IrExpr weight, IrExp
     return ir_blend(el->g, f->index, f->lo, f->hi, weight != 0 ? weight : ir_const(el->g, 1), read);
 }
 
+/* What a border's value becomes; what rounding alone keeps from 0 or 1 is 0 or 1, as inside the image (base/blend.c). */
+static IrExpr sum_of_weights(Elab *el, IrFold fold, const Fold *f, IrExpr weight)
+{
+    IrGraph *g = el->g;
+    const IrExpr each = weight != 0 ? weight : ir_const(g, 1);
+    IrExpr sum = plain_fold(el, IR_FOLD_SUM, f, each);
+    if (fold == IR_FOLD_BLEND) {
+        const IrExpr all = plain_fold(el, IR_FOLD_SUM, f, ir_op1(g, IR_X_ABS, each));
+        const IrExpr room = ir_op2(g, IR_X_MUL, all, ir_const(g, 0x1p-44));
+        for (int whole = 0; whole <= 1; whole++) {
+            const IrExpr off = ir_op1(g, IR_X_ABS, ir_op2(g, IR_X_SUB, sum, ir_const(g, whole)));
+            sum = ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_LE, off, room), ir_const(g, whole), sum);
+        }
+    }
+    return made_before(el, sum);
+}
+
 /* The innermost index becomes a stage; returns what is left to fold over the others. */
 static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const Product *p, const unsigned *depends,
                           const int *axis, int grid, Span span)
@@ -287,9 +304,7 @@ static IrExpr split_inner(Elab *el, IrFold fold, const Fold *folds, int n, const
     IrId stage = el_store(el, el_image(el, line, grid), AXES[axis[n - 1]], span);
     IrExpr outside = r.outside;
     if (outside != 0 && adds(fold)) {
-        IrExpr each = weight != 0 ? weight : ir_const(el->g, 1);
-        IrExpr weights = made_before(el, plain_fold(el, IR_FOLD_SUM, f, each));
-        outside = ir_op2(el->g, IR_X_MUL, outside, weights);
+        outside = ir_op2(el->g, IR_X_MUL, outside, sum_of_weights(el, fold, f, weight));
     }
     IrExpr across = read_along(el, stage, &r, -1, axis[n - 1], 0, outside);
     return weighted(el, rest, across);

@@ -119,6 +119,73 @@ static void flat_areas_stay(void **state)
     }
 }
 
+/* What is blended gives the value (outputs before p), or 0, in any type, size and border; sums over their number do where the sums are
+ * exact, and are near it elsewhere (outputs from w on). */
+static const char SWEEP_TEXT[] =
+    "input image[%s]\noutput a = gaussian(image, 1.3, border = %s)\noutput b = gaussian(image, 4, border = %s)\n"
+    "output c = gaussian_derivative(image, 1.5, 0, border = %s)\noutput d = mean_filter(image, 8, border = %s)\n"
+    "output p = difference_of_gaussians(image, 1, 2, border = %s)\noutput q = gradient_magnitude(image, 1.5, border = %s)\n"
+    "output w = mean_filter(image, 2, border = %s)\noutput x = mean_filter(image, disk(6), border = %s)\n"
+    "output y = mean_filter(image, disk(10), border = %s)\n";
+
+static void is_near(const BothOutput *o, double value, int summed)
+{
+    const bool exact = value == rint(value) && fabs(value) * summed <= 0x1p24;
+    const double room = exact ? 0 : summed * (double)FLT_EPSILON * fabs(value);
+    for (int i = 0; i < o->extent[0] * o->extent[1] * o->extent[2]; i++) {
+        if (!(fabs(o->pixels[i] - value) <= room)) {
+            fail_msg("%s at %d: %.9g, not %.9g", o->name, i, o->pixels[i], value);
+        }
+    }
+}
+
+static void sweep(const char *text, Elem elem, double value, const int extent[3])
+{
+    double pixels[600];
+    const IrEvalInput image = {.extent = {extent[0], extent[1], extent[2], 1},
+                               .elem = elem,
+                               .pixelsize = {1, 1, 1},
+                               .pixels = pixels};
+    BothResult got = {0};
+    for (int i = 0; i < extent[0] * extent[1] * extent[2]; i++) {
+        pixels[i] = value;
+    }
+    evaluate(text, &image, &got);
+    for (int i = 0; i < got.n; i++) {
+        const char name = got.at[i].name[0];
+        if (name < 'w') {
+            is_all(&got.at[i], name < 'p' ? value : 0);
+        } else {
+            is_near(&got.at[i], value, name == 'w' ? 25 : name == 'x' ? 113 : 317);
+        }
+    }
+    both_free(&got);
+}
+
+static void flat_areas_stay_in_any_type_size_and_border(void **state)
+{
+    (void)state;
+    static const struct {
+        Elem elem;
+        double value;
+    } AREAS[] = {{ELEM_U8, 255},    {ELEM_U16, 4097},         {ELEM_U16, 65535},         {ELEM_I16, -32768},
+                 {ELEM_I16, 29},    {ELEM_U32, 4294967040.0}, {ELEM_I32, -2147483648.0}, {ELEM_F32, 0.1f},
+                 {ELEM_F32, -7.3f}, {ELEM_F32, 1e30f},        {ELEM_F32, 1e-30f},        {ELEM_F64, 0.3f}};
+    static const int EXTENTS[][3] = {{1, 1, 1}, {2, 3, 1}, {31, 1, 1}, {23, 19, 1}, {5, 4, 3}};
+    static const char *const BORDERS[] = {"nearest", "reflect", "mirror", "wrap", "constant"};
+    for (size_t k = 0; k < sizeof AREAS / sizeof *AREAS; k++) {
+        for (size_t b = 0; b < sizeof BORDERS / sizeof *BORDERS; b++) {
+            for (size_t e = 0; e < sizeof EXTENTS / sizeof *EXTENTS; e++) {
+                char o[60], text[2000];
+                snprintf(o, sizeof o, b == 4 ? "%s(%.17g)" : "%s", BORDERS[b], AREAS[k].value);
+                snprintf(text, sizeof text, SWEEP_TEXT, EXTENTS[e][2] > 1 ? "z, y, x" : "y, x", o, o, o, o, o, o, o, o,
+                         o);
+                sweep(text, AREAS[k].elem, AREAS[k].value, EXTENTS[e]);
+            }
+        }
+    }
+}
+
 /* Left of the step and right of it, as far as the window reaches over it. */
 static void steps_stay_flat_beyond_the_window(void **state)
 {
@@ -241,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(by_parts_is_the_same_sum, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(flat_areas_stay, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(flat_areas_stay_in_any_type_size_and_border, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(steps_stay_flat_beyond_the_window, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(faint_beside_bright_keeps_its_digits, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(values_are_those_of_sums, arena_setup, arena_teardown),
