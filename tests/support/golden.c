@@ -69,6 +69,9 @@ static void image(Reader *r)
     GoldenImage i = {.name = word(r)};
     i.input.elem = elem_from_name(word(r));
     int n = extents(r, i.input.extent);
+    for (int ax = 0; ax < 3; ax++) {
+        i.input.pixelsize[ax] = ax == 0 ? 2 : 1;
+    }
     i.input.pixels = numbers(r, n);
     vec_push(&arena, &r->images, i);
 }

@@ -1,7 +1,7 @@
 /*
  * golden: pipelines with small images of several kinds, and what another package gives for them; files of tests/data.
  *
- *     image NAME TYPE EXTENTS...      z y x, y x or x; TYPE as of a file
+ *     image NAME TYPE EXTENTS...      z y x, y x or x; TYPE as of a file; its pixels are 2 um along x, else 1
  *     VALUES...
  *     case NAME TOLERANCE INPUTS...   names of images, in the order of the pipeline's inputs
  *     | a line of the pipeline

@@ -3,9 +3,11 @@
  * (tests/data/migration.txt, made by make_migration.py beside it).
  *
  * In the pipelines of that file @name(a, b) is what the table says for the name, with a and b for its first and second
- * argument, or the operator of that name where the table has none.  Rows that give something else say "not the same".
+ * argument, or the operator of that name where the table has none.  Rows that give something else say "not the same",
+ * rows without a case "not tried" or "comes near".
  * PIPEC_TEST_CASE=name runs one name.
  */
+#include "base/file.h"
 #include "frontend/ops/ops.h"
 #include "golden.h"
 #include "fixtures.h"
@@ -85,10 +87,39 @@ static const char *expanded(const char *text)
     return out.at;
 }
 
-static bool says_so(const char *name)
+static bool says(const char *name, const char *words)
 {
     const Peer *peer = ops_peer(name);
-    return peer != NULL && strstr(peer->here, "not the same") != NULL;
+    return peer != NULL && strstr(peer->here, words) != NULL;
+}
+
+static bool has_case(const Golden *golden, const char *name)
+{
+    for (int i = 0; i < golden->cases.n; i++) {
+        if (strcmp(golden->cases.at[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void rows_have_cases_or_say_why_not(void **state)
+{
+    (void)state;
+    char *text, *rest;
+    size_t size;
+    Err err = {0};
+    Golden golden = golden_read(TEST_DATA, "migration.txt");
+    const Ops *ops = ops_load(&arena);
+    assert_true(file_read(TEST_ROOT "/docs/clesperanto-names.txt", &text, &size, &err));
+    for (char *name = strtok_r(text, "\n", &rest); name != NULL; name = strtok_r(NULL, "\n", &rest)) {
+        const Peer *peer = ops_peer(name);
+        const bool is_row = peer != NULL ? peer->here[0] != '\0' : ops_find(ops, name) != NULL;
+        if (is_row && !has_case(&golden, name) && !says(name, "not tried") && !says(name, "comes near")) {
+            fail_msg("%s has neither a case nor a reason", name);
+        }
+    }
+    free(text);
 }
 
 static void rows_give_what_clesperanto_gives(void **state)
@@ -101,7 +132,7 @@ static void rows_give_what_clesperanto_gives(void **state)
         GoldenCase *c = &golden.cases.at[i];
         if (only == NULL || strcmp(only, c->name) == 0) {
             c->text = expanded(c->text);
-            c->quiet = says_so(c->name);
+            c->quiet = says(c->name, "not the same");
             wrong += !golden_agrees(c) && !c->quiet;
         }
     }
@@ -111,6 +142,8 @@ static void rows_give_what_clesperanto_gives(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rows_give_what_clesperanto_gives, arena_setup, arena_teardown)};
+        cmocka_unit_test_setup_teardown(rows_give_what_clesperanto_gives, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(rows_have_cases_or_say_why_not, arena_setup, arena_teardown),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
