@@ -58,6 +58,12 @@ says() {
         { fail "stderr does not say '$1':"; cat said.err; }
 }
 
+# says_nothing: it said nothing there.  PoCL 6 tells how it arranges work-items, kernel by kernel, as it compiles them.
+says_nothing() {
+    checks=$((checks + 1))
+    grep -v '^\[SubCFG\] Form SubCFGs in ' said.err >said.more && { fail 'stderr says:'; cat said.more; }
+}
+
 # shows TEXT: the same for stdout.
 shows() {
     checks=$((checks + 1))
