@@ -261,6 +261,40 @@ static bool read_images(Source *s, List *list)
     }
 }
 
+/* A list may come from anywhere: what is written has a plain name of its kind, and what is read lies below the folder. */
+static bool is_plain(const char *name, const char *ending)
+{
+    size_t n = name != NULL ? strlen(name) : 0, m = strlen(ending);
+    return name == NULL || (n > m && strcmp(name + n - m, ending) == 0 && strchr(name, '/') == NULL);
+}
+
+static bool is_below(const char *name)
+{
+    bool below = name[0] != '/';
+    for (const char *part = name; below && part != NULL; part = strchr(part, '/')) {
+        part += *part == '/';
+        below = strcmp(part, "..") != 0 && strncmp(part, "../", 3) != 0;
+    }
+    return below;
+}
+
+static bool names_are_safe(const List *list)
+{
+    const Join *join = &list->join;
+    bool safe = is_plain(list->shard.whole, ".journal") && is_plain(list->shard.journal, ".journal") &&
+                is_plain(join->failed, ".csv") && is_plain(join->report, ".html");
+    for (int i = 0; i < join->n_tables; i++) {
+        safe = safe && is_plain(join->tables[i].path, ".csv") && is_plain(join->tables[i].summary, ".csv");
+    }
+    for (int i = 0; i < join->n; i++) {
+        char *const *names = join->images[i].outputs;
+        for (int k = 0; names != NULL && k <= join->n_tables; k++) {
+            safe = safe && is_below(names[k]);
+        }
+    }
+    return safe;
+}
+
 static bool read_parts(List *list)
 {
     size_t fields = 2, lines = 1;
@@ -283,7 +317,7 @@ static bool read_parts(List *list)
     if (ok) {
         common[s.at - from] = '\0';
     }
-    return ok && read_images(&s, list);
+    return ok && read_images(&s, list) && names_are_safe(list);
 }
 
 static void list_free(List *list)

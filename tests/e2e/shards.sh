@@ -96,6 +96,12 @@ for cut in 0 10 200 400 -4; do
 done
 sed 's/^done\t[^\t]*/done/' list >$list
 expect 1 'run the shard again' "$PIPEC" merge node1 node2 node3 -o joined
+for name in '..\/t.csv' '\/tmp\/t.csv' '.profile' 'a\/t.csv'; do
+    sed "s/^table\tt.csv/table\t$name/" list >$list
+    expect 1 'run the shard again' "$PIPEC" merge node1 node2 node3 -o joined
+done
+sed 's,P2/,../,; s/\(\t\)\([^\t]*_t.csv\)/\1..\/\2/' list >$list
+expect 1 'run the shard again' "$PIPEC" merge node1 node2 node3 -o joined
 sed '/^done/d' list >$list
 expect 1 'is damaged' "$PIPEC" merge node1 node2 node3 -o joined
 cp list $list
