@@ -444,6 +444,17 @@ static void run_hull(Prim *p)
     }
 }
 
+static void run_fourier(Prim *p)
+{
+    float *re = floats(p, p->node->fourier.real), *to = hold(p, p->n * sizeof *to);
+    float *im = p->node->fourier.imaginary != 0 ? floats(p, p->node->fourier.imaginary) : NULL;
+    if (re != NULL && to != NULL && p->ev->err->code == CODE_OK) {
+        ref_fourier(re, im, p->shape, (int)number(p, p->node->fourier.axes), number(p, p->node->fourier.inverse) != 0,
+                    to);
+        result_floats(p, to, p->n);
+    }
+}
+
 static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_REDUCE] = run_reduce,
     [IR_RANK] = run_rank,
@@ -469,6 +480,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_NEAR] = run_near,
     [IR_NEAR_PAIRS] = run_near_pairs,
     [IR_HULL] = run_hull,
+    [IR_FOURIER] = run_fourier,
 };
 
 void ir_eval_primitive(IrEval *ev, IrId id)

@@ -87,6 +87,10 @@ void ref_reconstruct(const float *seed, const float *mask, RefShape s, int conne
 void ref_local_maxima(const float *v, RefShape s, int connectivity, uint8_t *out);
 void ref_hull(const uint32_t *labels, RefShape s, uint32_t count, uint8_t *out);
 
+/* Fourier transform along axes (bits 1 x, 2 y, 4 z) of images without channels; im may be NULL.  out: real parts, then
+ * imaginary ones. */
+void ref_fourier(const float *re, const float *im, RefShape s, int axes, bool inverse, float *out);
+
 /* The value that most of n sorted ones have, NaN last: the smallest of several, NaN only where there is nothing else,
  * 0 where there is nothing. */
 double ref_mode(const double *sorted, int n);

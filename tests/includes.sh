@@ -25,6 +25,7 @@ runtime/primitives/measure base runtime/host runtime/primitives
 runtime/primitives/window base runtime/host runtime/primitives
 runtime/primitives/distance base runtime/host runtime/primitives
 runtime/primitives/flood base runtime/host runtime/primitives
+runtime/primitives/fourier base runtime/primitives
 runtime/primitives/near base runtime/host runtime/primitives
 runtime/exec base program runtime/host runtime/files runtime/device runtime/primitives
 runtime/command base program runtime/host runtime/files

@@ -31,7 +31,8 @@ enum { WORTH_PINNING = 1 << 20 /* bytes */ };
     P(near)           \
     P(near_pairs)     \
     P(ids)            \
-    P(hull)
+    P(hull)           \
+    P(fourier)
 
 #define DECLARE(name) extern const Primitive prim_##name;
 PRIMITIVES(DECLARE)

@@ -7,7 +7,7 @@ These run on a device too; make_sweeps.py has what is only evaluated: many image
 import numpy as np
 from scipy import ndimage as ndi
 from scipy import signal
-from skimage import color, exposure, feature, filters, measure, morphology, restoration, segmentation, transform
+from skimage import color, exposure, feature, filters, measure, morphology, registration, restoration, segmentation, transform
 from skimage.exposure import _adapthist
 
 import cases as files
@@ -412,6 +412,42 @@ case('deskew', deep, 'output a = deskew(image, 30, 2)', ndi.affine_transform(
     D, [[-3 ** 0.5 / 2, 0.5, 0], [2, 0, 0], [0, 0, 1]], order=1, mode='grid-constant', output_shape=(4, 15, 9)), 1e-4)
 case('deskew_sheared', deep, 'output a = deskew(image, 60, 2, sheared)', ndi.affine_transform(
     D, [[1, 0, 0], [-1, 1, 0], [0, 0, 1]], order=1, mode='grid-constant', output_shape=(5, 11, 9)), 1e-4)
+
+# Fourier transforms and registration.
+def parts(f):
+    return np.stack((f.real, f.imag))
+
+
+F7 = np.tile(F[:2], 27)[:, :448]
+case('fft', flat, 'output a = fft(image)', parts(np.fft.fft2(F)), 2e-7 * np.abs(np.fft.fft2(F)).max())
+case('fft_3d', deep, 'output a = fft(image, image * image)', parts(np.fft.fftn(D + 1j * D * D)), 1)
+case('fft_xy', deep, 'output a = fft(image, along = xy)', parts(np.fft.fft2(D)), 2e-3)
+case('fft_passes', flat, 'c = canvas(image, width = 448, height = 2)\noutput a = fft(image[x = x_of(c) % 17, y = y_of(c)])',
+     parts(np.fft.fft2(F7)), 2e-7 * F7.sum())
+for n in (20160, 1031):  # three passes; a chirp of several
+    row = np.tile(F[0], n // 17 + 1)[None, :n]
+    case(f'fft_{n}', flat, f'c = canvas(image, width = {n}, height = 1)\noutput a = crop(fft(image[x = x_of(c) % 17, y = 0]), width = 16)',
+         parts(np.fft.fft2(row))[..., :16], 2e-7 * row.sum())
+case('ifft', deep, 'output a = ifft(concatenate(image, image * image, c))', parts(np.fft.ifftn(D + 1j * D * D)), 1e-3)
+P2 = 'c = canvas(image, width = 3, height = 1)\n'
+P3 = 'output a = s.x if x_of(c) == 0 else s.y if x_of(c) == 1 else s.z'
+moved = ndi.shift(F, (-1.375, 2.625), order=1, mode='grid-wrap')
+case('shift_of', flat, P2 + 's = shift_of(image, translate(image, 2.625, -1.375, border = wrap), 10)\n' + P3,
+     [[*registration.phase_cross_correlation(F, moved, upsample_factor=10)[0][::-1], 0]], 1e-6)
+case('shift_of_plain', flat, P2 + 's = shift_of(image, translate(image, 2.625, -1.375, border = wrap), 4, plain)\n' + P3,
+     [[*registration.phase_cross_correlation(F, moved, upsample_factor=4, normalization=None)[0][::-1], 0]], 1e-6)
+moved = ndi.shift(D, (1, -1.375, 2.625), order=1, mode='grid-wrap')
+case('shift_of_3d', deep, 'c = canvas(image, width = 3, height = 1, depth = 1)\ns = shift_of(image, '
+     'translate(image, 2.625, -1.375, 1, border = wrap), 20)\n' + P3,
+     [[registration.phase_cross_correlation(D, moved, upsample_factor=20)[0][::-1]]], 1e-6)
+waves = [ndi.shift(D[0], (k * 0.75, -k * 1.25), order=1, mode='grid-wrap') for k in range(3)]
+found = np.array([registration.phase_cross_correlation(waves[0], w, upsample_factor=4)[0] for w in waves])
+steps = np.array([registration.phase_cross_correlation(v, w, upsample_factor=4)[0] for v, w in zip(waves[:1] + waves, waves)])
+MOVIE = ('c = canvas(image, depth = 3)\nv = remap(c + image[z = 0], x_of(c) + z_of(c) * 1.25, y_of(c) - z_of(c) * 0.75, border = wrap)\n')
+for against, want in (('first', found), ('previous', np.cumsum(steps, 0))):
+    case('drift_' + against, deep, MOVIE + f'd = drift(v, 4, {against})\nw = canvas(v, width = 2)\noutput a = w + (d.x if x_of(w) == 0 else d.y)',
+         np.repeat(want[:, None, ::-1], 7, 1), 1e-5)
+
 
 # Colour.
 palette = np.array([[255, 0, 0], [0, 0, 255], [255, 255, 0], [255, 0, 255], [0, 128, 0], [75, 0, 130],
