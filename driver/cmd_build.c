@@ -37,8 +37,7 @@ static bool exists(const char *path)
     return access(path, R_OK) == 0;
 }
 
-/* The folder of the running pipec. */
-static bool own_folder(char *to, size_t size)
+bool driver_folder(char *to, size_t size)
 {
     ssize_t n = readlink("/proc/self/exe", to, size - 1);
     if (n < 0) {
@@ -55,7 +54,7 @@ static bool own_folder(char *to, size_t size)
 static bool find_runtime(Places *p, Err *err)
 {
     char own[PATH_MAX - 64];
-    if (!own_folder(own, sizeof own)) {
+    if (!driver_folder(own, sizeof own)) {
         return err_set(err, CODE_USAGE, "cannot find out where pipec is: %s", strerror(errno));
     }
     snprintf(p->runtime, sizeof p->runtime, "%s/libruntime.a", own);

@@ -24,6 +24,8 @@ bool take_value(int argc, char **argv, int *i, const char *name, const char **va
 jmp_buf *driver_no_memory(void);
 /* An arena that does. */
 void driver_arena(Arena *arena);
+/* The folder of the running pipec; false with errno set. */
+bool driver_folder(char *to, size_t size);
 /* Prints "pipec: text" and returns the code. */
 int complain(const Err *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -71,6 +73,7 @@ int cmd_help(int argc, char **argv);
 int cmd_lsp(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_ops(int argc, char **argv);
+int cmd_import(int argc, char **argv);
 int cmd_plan(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_show(int argc, char **argv);

@@ -33,15 +33,16 @@ static const char *written_here(const Ops *ops, const char *name, Arena *arena)
 
 static void print_head(int all, int here, int missing)
 {
-    printf("# From clEsperanto\n\n"
-           "Made by `pipec ops --migration docs/clesperanto-names.txt`; do not edit.\n\n"
-           "clEsperanto has %d operations by name. %d can be written here, %d have no counterpart. In the "
-           "table `image`, `volume`, `mask`, `labels` and `n` (numbers) stand for the arguments; where there "
-           "are several of a kind they are numbered. `name(...)` is the operator of "
-           "[operators.md](operators.md), which says where its meaning differs. The compiler gives the same "
-           "hints: writing a name of the left column in a pipeline, if it is none of an operator here, is an error "
-           "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n",
-           all, here, missing);
+    printf(
+        "# From clEsperanto\n\n"
+        "Made by `pipec ops --migration docs/clesperanto-names.txt`; do not edit. `pipec import script.py` and `pipec import macro.ijm` write a whole script anew.\n\n"
+        "clEsperanto has %d operations by name. %d can be written here, %d have no counterpart. In the "
+        "table `image`, `volume`, `mask`, `labels` and `n` (numbers) stand for the arguments; where there "
+        "are several of a kind they are numbered. `name(...)` is the operator of "
+        "[operators.md](operators.md), which says where its meaning differs. The compiler gives the same "
+        "hints: writing a name of the left column in a pipeline, if it is none of an operator here, is an error "
+        "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n",
+        all, here, missing);
 }
 
 int print_migration(const Ops *ops, const char *names, Arena *arena)

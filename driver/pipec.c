@@ -32,6 +32,9 @@ static const struct Command {
      "list the operators, explain one, or find them by any word: what they do, or their name in another package; "
      "--source shows how one is written",
      cmd_ops},
+    {"import", "import macro.ijm|script.py",
+     "print the pipeline that an ImageJ macro with CLIJ, or a script with clEsperanto, scikit-image or scipy, comes to",
+     cmd_import},
     {"lsp", "lsp", "the language server, which editors start: see docs/editors.md", cmd_lsp},
     {"help", "help [COMMAND|CODE|passes]", "explain a command or a message such as P0207, or list the passes",
      cmd_help},

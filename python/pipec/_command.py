@@ -20,6 +20,10 @@ def path():
 
 def main():
     """The console script: the command takes the place of this process."""
+    if sys.argv[1:2] == ["import"]:
+        from .importer import main as import_script
+
+        return import_script(sys.argv[2:])
     command = path()
     os.execv(command, [command, *sys.argv[1:]])
 
