@@ -24,6 +24,8 @@
 #include "frontend/syntax/ast.h"
 #include "frontend/diag/diag.h"
 #include "frontend/elaborate/elaborate.h"
+#include "passes/figures.h"
+#include "passes/search.h"
 #include "runtime/device/probe.h"
 #include "runtime/exec/exec.h"
 #include "runtime/host/signals.h"
@@ -228,6 +230,22 @@ static bool check_small(const Case *c, Device *dev, char *why, size_t size)
     return ok;
 }
 
+/* As `pipec run` plans (library/compile.c). */
+static const IrSchedule *plan_for(IrGraph *g, const Device *dev, Arena *arena)
+{
+    enum { MOST_PLANS = 100 };
+    const DeviceFigures *known = figures_known(dev_info(dev)->name);
+    PassContext cx = {.fuse = FUSE_ALL, .figures = known != NULL ? known : figures_known(NULL)};
+    Decisions decisions = {.given = NULL};
+    const PassSearch found = pass_search(g, &cx, MOST_PLANS, arena);
+    if (found.sure && !dev_info(dev)->cpu) {
+        decisions.given = found.answers;
+        decisions.n_given = found.n_answers;
+        cx.decisions = &decisions;
+    }
+    return pass_run_all(g, &cx);
+}
+
 static int by_value(const void *p, const void *q)
 {
     double a = *(const double *)p, b = *(const double *)q;
@@ -351,8 +369,7 @@ static bool run_case(const Case *c, Device *dev, const Wanted *wanted, const Rat
         arena_free(&arena);
         return err_set(err, CODE_USAGE, "%s does not compile", c->file);
     }
-    PassContext cx = {.fuse = FUSE_ALL};
-    const IrSchedule *schedule = pass_run_all(g, &cx);
+    const IrSchedule *schedule = plan_for(g, dev, &arena);
     const Program *program = cg_program(g, schedule, "bench");
     int w = c->w / wanted->divide, h = c->h / wanted->divide;
     ExecInput input = {.extent = {w, h, c->d, 1}, .elem = c->elem, .pixel_um = {1, 1, 1}};

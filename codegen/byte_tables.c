@@ -25,21 +25,6 @@ typedef struct Follows {
     int ops;
 } Follows;
 
-/* How long an operator takes, in multiplications. */
-static int ops_of(IrExprOp op)
-{
-    switch (op) {
-    case IR_X_DIV:
-    case IR_X_FLOORDIV:
-    case IR_X_MOD:
-    case IR_X_SQRT:
-    case IR_X_HYPOT:
-        return LEAST_OPS / 2;
-    default:
-        return strncmp(ir_op_text(op, false), "px_", 3) == 0 && ir_op_rule(op) == IR_RULE_FLOAT ? LEAST_OPS : 1;
-    }
-}
-
 /* The image of a pixel that may be a byte, as f32; 0: it is none. */
 static IrId byte_image(const IrGraph *g, IrExpr e)
 {
@@ -68,7 +53,7 @@ static Follows follows(CgContext *cx, IrExpr e, int *looked)
     }
     const int arity = n.op == IR_X_CAST ? 1 : n.op > IR_X_ARG ? ir_expr_op_arity(n.op) : 0;
     Follows all = {.more = arity == 0 || n.type == ELEM_F64 || n.rank < IR_PIXEL || ++*looked > MOST_LOOKED,
-                   .ops = arity > 0 && n.op != IR_X_CAST ? ops_of(n.op) : 1};
+                   .ops = arity > 0 && n.op != IR_X_CAST ? ir_op_work(n.op) : 1};
     for (int i = 0; i < arity && !all.more; i++) {
         const Follows one = follows(cx, n.child[i], looked);
         all.more = one.more || (all.key != 0 && one.key != 0 && one.key != all.key);

@@ -165,6 +165,25 @@ static void print_step(Explained *x, int i)
     print_cost(x, step);
 }
 
+/* What the plans that were not taken would cost. */
+static void print_plans(Explained *x)
+{
+    enum { MOST_PLANS = 300 };
+    Compilation *c = x->c;
+    const double giga = c->options.plan_for.giga_ops; /* ms a megapixel */
+    const PassContext cx = {.figures = &c->options.plan_for};
+    const double cost = cost_plan(c->graph, &cx, c->schedule);
+    const PassSearch found = compile_search(c, c->options.params, MOST_PLANS);
+    printf("by the model of the device %.3g ms a megapixel; the cheapest of %s%d plan%s: %.3g\n", cost / giga,
+           found.all ? "all " : "", found.plans, found.plans == 1 ? "" : "s", found.cost / giga);
+    for (int i = 0; i < found.n_answers && found.cost < cost; i++) {
+        const Decision *d = &found.answers[i];
+        if (d->taken != d->rule) {
+            print_row(d->taken ? "would" : "wouldn't", decision_text(x->arena, d));
+        }
+    }
+}
+
 static void explain(Compilation *c)
 {
     const DeviceFigures *f = &c->options.plan_for;
@@ -176,6 +195,7 @@ static void explain(Compilation *c)
         "a copy moves %.4g GB/s, %.4g Gop/s, a launch takes %.3g us; up to %d operations a pixel are recomputed rather "
         "than stored\n",
         f->copy_gb, f->giga_ops, f->launch_us, figures_repeated_ops(f));
+    print_plans(&x);
     for (int i = 0; i < c->schedule->steps.n; i++) {
         print_step(&x, i);
     }

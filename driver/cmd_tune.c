@@ -10,6 +10,7 @@
 
 #include "../base/digest.h"
 #include "../library/tuned.h"
+#include "../passes/cost.h"
 #include "../runtime/batch/batch_list.h"
 #include "../runtime/batch/reader.h"
 #include "../runtime/command/options.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SECONDS = 120, RUNS = 5, MOST_RUNS = 50 };
+enum { SECONDS = 120, RUNS = 5, MOST_RUNS = 50, MOST_BY_MODEL = 500 /* plans that it compares */ };
 
 static const double ENOUGH = 0.25;  /* seconds of runs of a plan */
 static const double BETTER = 0.98;  /* of the time, below which it is no accident */
@@ -46,7 +47,9 @@ typedef struct Tuning {
     Vec(Decision) plan;    /* the best so far: answers that differ from the rules */
     Vec(Decision) asked;   /* with it */
     Vec(Decision) by_rule; /* that the rules were asked for */
-    double by_rules, best;
+    double by_rules, by_model, best;
+    PassSearch model;
+    bool list; /* --list: every plan that is timed */
 } Tuning;
 
 /* Seconds. */
@@ -210,6 +213,16 @@ static const char *digest_of(const Program *program, Arena *arena)
     return arena_strdup(arena, digest);
 }
 
+/* A plan that was timed, and what the model makes of it, for an image of a megapixel. */
+static void tell_plan(const Tuning *t, const Compilation *c, double ms)
+{
+    const PassContext cx = {.figures = &c->options.plan_for};
+    if (t->list) {
+        printf("  plan %10.3f ms, %10.4g ms a megapixel by the model\n", ms,
+               cost_plan(c->graph, &cx, c->schedule) / c->options.plan_for.giga_ops);
+    }
+}
+
 /* Milliseconds of a plan; where it is the best so far, the decisions that it made are kept. */
 static bool time_plan(Tuning *t, const Decision *plan, int n, double *ms, Err *err)
 {
@@ -226,6 +239,7 @@ static bool time_plan(Tuning *t, const Decision *plan, int n, double *ms, Err *e
     }
     if (!known) {
         ok = time_program(t, aside.program, ms, err);
+        tell_plan(t, &aside, *ms);
         const Timed timed = {arena_strdup(&t->c->arena, digest), *ms};
         vec_push(&t->c->arena, &t->timed, timed);
     }
@@ -252,7 +266,7 @@ static bool is_over(const Tuning *t)
 static void tell(const Tuning *t, bool end)
 {
     if (isatty(STDERR_FILENO) != 0) {
-        fprintf(stderr, "\rtune: %d plans, %.3f ms as planned, %.3f ms the best%s", t->timed.n, t->by_rules, t->best,
+        fprintf(stderr, "\rtune: %d plans, %.3f ms by the rules, %.3f ms the best%s", t->timed.n, t->by_rules, t->best,
                 end ? "\n" : "");
     }
 }
@@ -326,6 +340,13 @@ static bool search(Tuning *t, Err *err)
     for (int i = 0; i < t->asked.n; i++) {
         vec_push(&t->c->arena, &t->by_rule, t->asked.at[i]);
     }
+    t->model = compile_search(t->c, t->options.params, MOST_BY_MODEL);
+    TRY(time_plan(t, t->model.answers, t->model.n_answers, &t->by_model, err));
+    if (t->best < t->by_rules) {
+        t->plan.at = arena_array(&t->c->arena, Decision, t->model.n_answers);
+        t->plan.n = t->plan.cap = t->model.n_answers;
+        memcpy(t->plan.at, t->model.answers, sizeof *t->plan.at * (size_t)t->plan.n);
+    }
     TRY(try_kinds(t, err));
     while (any && !is_over(t)) {
         TRY(try_all(t, &any, err));
@@ -339,8 +360,9 @@ static bool search(Tuning *t, Err *err)
 static void report(const Tuning *t)
 {
     printf("%d plans on %s in %.0f s\n", t->timed.n, dev_info(t->dev)->name, now() - t->began);
-    printf("  as planned  %10.3f ms\n  the best    %10.3f ms, %.2f of that\n", t->by_rules, t->best,
-           t->best / t->by_rules);
+    printf("  by the rules%10.3f ms\n  by the model%10.3f ms, the cheapest of %s%d plans\n"
+           "  the best    %10.3f ms, %.2f of the first\n",
+           t->by_rules, t->by_model, t->model.all ? "all " : "", t->model.plans, t->best, t->best / t->by_rules);
     for (int i = 0; i < t->plan.n; i++) {
         printf("  %s %s\n", t->plan.at[i].taken ? "now:    " : "no more:", decision_text(&t->c->arena, &t->plan.at[i]));
     }
@@ -363,13 +385,15 @@ static bool tune(Tuning *t, const char *shape, Err *err)
     return true;
 }
 
-/* Takes --shape and --seconds out of argv[1..]. */
-static bool take_own(int *argc, char **argv, const char **shape, double *seconds)
+/* Takes --shape, --seconds and --list out of argv[1..]. */
+static bool take_own(int *argc, char **argv, const char **shape, double *seconds, bool *list)
 {
     const char *text = NULL;
     int n = 1;
     for (int i = 1; i < *argc; i++) {
-        if (!take_value(*argc, argv, &i, "--shape", shape) && !take_value(*argc, argv, &i, "--seconds", &text)) {
+        if (strcmp(argv[i], "--list") == 0) {
+            *list = true;
+        } else if (!take_value(*argc, argv, &i, "--shape", shape) && !take_value(*argc, argv, &i, "--seconds", &text)) {
             argv[n++] = argv[i];
         }
     }
@@ -383,9 +407,9 @@ static bool take_own(int *argc, char **argv, const char **shape, double *seconds
     return true;
 }
 
-static int tune_compiled(Compilation *c, int argc, char **argv, const char *shape, double seconds)
+static int tune_compiled(Compilation *c, int argc, char **argv, const char *shape, double seconds, bool list)
 {
-    Tuning t = {.c = c, .seconds = seconds};
+    Tuning t = {.c = c, .seconds = seconds, .list = list};
     Err err = {0};
     int code = CODE_OK;
     if (!options_parse(c->program, argc, argv, &t.options, &err) || !tune(&t, shape, &err)) {
@@ -404,7 +428,8 @@ int cmd_tune(int argc, char **argv)
     CompileOptions options;
     const char *shape = "2048x2048:u16", *choice = NULL;
     double seconds;
-    if (!take_compile_options(&argc, argv, &options) || !take_own(&argc, argv, &shape, &seconds)) {
+    bool list = false;
+    if (!take_compile_options(&argc, argv, &options) || !take_own(&argc, argv, &shape, &seconds, &list)) {
         return CODE_USAGE;
     }
     if (argc < 2 || !is_pipeline(argv[1])) {
@@ -421,7 +446,7 @@ int cmd_tune(int argc, char **argv)
     Compilation c;
     int code = CODE_USAGE;
     if (compile(&c, argv[1], &options, STAGE_PROGRAM)) {
-        code = tune_compiled(&c, argc - 1, argv + 1, shape, seconds);
+        code = tune_compiled(&c, argc - 1, argv + 1, shape, seconds, list);
     }
     compile_free(&c);
     return code;

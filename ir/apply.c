@@ -167,6 +167,23 @@ IrRule ir_op_rule(IrExprOp op)
     return OPS[op].rule;
 }
 
+int ir_op_work(IrExprOp op)
+{
+    enum { DIVIDES = 8, FUNCTION = 20, POWER = 41 };
+    switch (op) {
+    case IR_X_DIV:
+    case IR_X_FLOORDIV:
+    case IR_X_MOD:
+    case IR_X_SQRT:
+    case IR_X_HYPOT:
+        return DIVIDES;
+    case IR_X_POW:
+        return POWER;
+    default:
+        return op == IR_X_ATAN2 || (op >= IR_X_CBRT && op <= IR_X_TANH) ? FUNCTION : 1;
+    }
+}
+
 int ir_expr_op_arity(IrExprOp op)
 {
     assert(op < IR_X_COUNT);

@@ -33,5 +33,7 @@ typedef enum IrRule {
     IR_RULE_SELECT
 } IrRule;
 IrRule ir_op_rule(IrExprOp op);
+/* How long an operator takes on f32, in multiplications, roughly. */
+int ir_op_work(IrExprOp op);
 
 #endif

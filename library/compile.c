@@ -103,17 +103,45 @@ static double *planned_params(Compilation *c)
     return values;
 }
 
+PassSearch compile_search(Compilation *c, const double *params, int most)
+{
+    const PassContext like = {.fuse = c->options.fuse, .only = c->options.passes, .figures = &c->options.plan_for};
+    IrGraph *lowered = ir_clone(c->lowered, &c->arena);
+    for (int i = 0; params != NULL && i < lowered->params.n; i++) {
+        lowered->params.at[i].value = params[i];
+    }
+    return pass_search(lowered, &like, most, &c->arena);
+}
+
+/* Answers to the decisions: those that were given, those that the model of the device prefers, where it is sure, or none. */
+static void choose_answers(Compilation *c)
+{
+    enum { MOST_PLANS = 100, FEWEST_PLANS = 4, MOST_NODES = 4000 /* of all plans together */ };
+    const CompileOptions *o = &c->options;
+    c->decisions = (Decisions){o->given, o->n_given, o->ask ? &c->arena : NULL, {0}};
+    const int plans = MOST_NODES / c->lowered->nodes.n, most = plans < MOST_PLANS ? plans : MOST_PLANS;
+    const bool wanted = o->plan_for.searched && o->fuse == FUSE_ALL && o->passes == NULL && o->n_given == 0;
+    if (!wanted || o->tuned || o->ask || most < FEWEST_PLANS) {
+        return;
+    }
+    const PassSearch found = compile_search(c, o->params, most);
+    if (found.sure) {
+        c->decisions.given = found.answers;
+        c->decisions.n_given = found.n_answers;
+    }
+}
+
 /* A clone of the graph through all passes. */
 static void run_passes(Compilation *c, bool in_rounds)
 {
     c->graph = ir_clone(c->lowered, &c->arena);
-    c->decisions = (Decisions){c->options.given, c->options.n_given, c->options.ask ? &c->arena : NULL, {0}};
+    choose_answers(c);
     PassContext cx = {.fuse = c->options.fuse,
                       .only = c->options.passes,
                       .verify = c->options.verify,
                       .in_rounds = in_rounds,
                       .figures = &c->options.plan_for,
-                      .decisions = c->options.n_given > 0 || c->options.ask ? &c->decisions : NULL,
+                      .decisions = c->decisions.n_given > 0 || c->options.ask ? &c->decisions : NULL,
                       .after = print_after,
                       .user = c};
     double *values = c->options.params != NULL ? planned_params(c) : NULL;
@@ -149,7 +177,8 @@ static const Program *make_program(Compilation *c)
 static void take_tuned(Compilation *c)
 {
     if (c->options.tuned_for[0] != '\0') {
-        tuned_load(hash_of(c), c->options.tuned_for, &c->arena, &c->options.given, &c->options.n_given);
+        c->options.tuned =
+            tuned_load(hash_of(c), c->options.tuned_for, &c->arena, &c->options.given, &c->options.n_given);
     }
 }
 

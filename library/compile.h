@@ -21,6 +21,7 @@
 #include "../passes/decisions.h"
 #include "../passes/figures.h"
 #include "../passes/pass.h"
+#include "../passes/search.h"
 
 /* What steers compiling; no bit of any output depends on it. */
 typedef struct CompileOptions {
@@ -36,7 +37,8 @@ typedef struct CompileOptions {
     char tuned_for[128];    /* a device for which `pipec tune` may have found a plan; "": none */
     const Decision *given;  /* answers of a plan (passes/decisions.h), before that plan's */
     int n_given;
-    bool ask; /* Compilation.decisions is wanted with all that was asked for */
+    bool tuned; /* they are all: nothing is searched */
+    bool ask;   /* Compilation.decisions is wanted with all that was asked for */
 } CompileOptions;
 
 /* One compilation; everything lives in the arena. */
@@ -66,6 +68,9 @@ void compile_text(Compilation *c, const char *path, const char *text, size_t siz
 /* False when the text has mistakes (diags) or for another reason (err). */
 bool compile_to(Compilation *c, Stage stage, Err *err);
 void compile_free(Compilation *c);
+
+/* The plan that the model of the device holds for the cheapest (passes/search.h); `params` as above, NULL: the defaults. */
+PassSearch compile_search(Compilation *c, const double *params, int most);
 
 /* The program of what has been compiled, planned for other parameters; it lives as long as the first one. */
 const Program *compile_again(Compilation *c, const double *params);

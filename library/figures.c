@@ -98,6 +98,7 @@ bool figures_of_device(const char *choice, DeviceFigures *out, char name[FIGURES
     if (!measured && known != NULL) {
         *out = *known;
     }
+    out->searched = i < n && !list[i].cpu;
     free(list);
     return measured;
 }

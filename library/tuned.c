@@ -43,7 +43,7 @@ static bool read_line(const char *line, Decision *to)
     return false;
 }
 
-void tuned_load(const char *hash, const char *device, Arena *arena, const Decision **out, int *n)
+bool tuned_load(const char *hash, const char *device, Arena *arena, const Decision **out, int *n)
 {
     char path[PATH_SIZE], *text = NULL;
     size_t size;
@@ -62,6 +62,7 @@ void tuned_load(const char *hash, const char *device, Arena *arena, const Decisi
     free(text);
     *out = plan.at;
     *n = plan.n;
+    return ok;
 }
 
 bool tuned_store(const char *hash, const char *device, const Decision *plan, int n, Arena *arena, Err *err)

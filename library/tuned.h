@@ -11,8 +11,8 @@
 #include "../base/err.h"
 #include "../passes/decisions.h"
 
-/* The plan for a pipeline of this hash; none: *n is 0. */
-void tuned_load(const char *hash, const char *device, Arena *arena, const Decision **out, int *n);
+/* The plan for a pipeline of this hash; false: there is none, and *n is 0.  That of the rules has no answers, too. */
+bool tuned_load(const char *hash, const char *device, Arena *arena, const Decision **out, int *n);
 bool tuned_store(const char *hash, const char *device, const Decision *plan, int n, Arena *arena, Err *err);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "../base/id_map.h"
 #include "../base/strips.h"
+#include "../ir/apply.h"
 #include "../ir/footprint.h"
 #include "../ir/range.h"
 
@@ -13,13 +14,19 @@ enum {
     FOLD_REGISTERS = 64,      /* of a fold beside its open rows: rows of a turn, and what is on its way */
     FILE_BYTES = 2,           /* a pixel of an input whose type the file decides */
     UNKNOWN_ROUNDS = 8,       /* of a fold */
+    SOME_ROUNDS = 10,         /* of a loop */
     MIDDLING_PIXELS = 1 << 24 /* of an image: what a launch costs is spread over so many */
 };
 
+/* How many operators an expression has, and how long they take in multiplications. */
+typedef struct Ops {
+    double n, time;
+} Ops;
+
 typedef struct Count {
     IrGraph *g;
-    IdMap counted;   /* expressions */
-    Vec(double) ops; /* of each */
+    IdMap counted; /* expressions */
+    Vec(Ops) ops;  /* of each */
     CostStage *of;
 } Count;
 
@@ -61,25 +68,40 @@ static void look_for_march(const IrGraph *g, IrExpr e, void *ctx)
     }
 }
 
-static double count(Count *c, IrExpr e);
+static Ops count(Count *c, IrExpr e);
 
-static double count_fold(Count *c, const IrExprNode *n)
+static Ops add(Ops a, Ops b)
 {
-    double rounds = rounds_of(c, n);
+    return (Ops){a.n + b.n, a.time + b.time};
+}
+
+static double time_of(const IrExprNode *n)
+{
+    enum { WIDE = 2, SLOW_WIDE = 5 }; /* times as long in double */
+    const double work = n->op == IR_X_CAST ? 1 : ir_op_work(n->op);
+    return n->type != ELEM_F64 ? work : work * (work > 1 ? SLOW_WIDE : WIDE);
+}
+
+static Ops count_fold(Count *c, const IrExprNode *n)
+{
+    const double rounds = rounds_of(c, n), size = n->type == ELEM_F64 ? 2 : 1;
     March march = {.index = n->num};
     ir_walk(c->g, n->a, look_for_march, &march);
     if (march.found) { /* kept transposed: a partial result for every open row */
         c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
+        c->of->sums += PIXELS * rounds * size;
+        c->of->folds++;
         c->of->halo = rounds - 1 > c->of->halo ? rounds - 1 : c->of->halo;
     }
     const double step = n->fold == IR_FOLD_BLEND ? 2 : 1; /* a product more */
-    return rounds * (step + count(c, n->a)) + count(c, n->nth);
+    const Ops body = count(c, n->a), nth = count(c, n->nth);
+    return (Ops){rounds * (step + body.n) + nth.n, rounds * (size + body.time) + nth.time};
 }
 
 /* Instructions of an operator beyond the first. */
 static double more_than_one(IrExprOp op)
 {
-    return op == IR_X_DIV || op == IR_X_SQRT ? 7 : op >= IR_X_CBRT && op <= IR_X_TANH ? 19 : op == IR_X_POW ? 40 : 0;
+    return ir_op_work(op) - 1;
 }
 
 bool cost_is_costly(IrExprOp op)
@@ -87,20 +109,22 @@ bool cost_is_costly(IrExprOp op)
     return more_than_one(op) > 0;
 }
 
-static double count(Count *c, IrExpr e)
+static Ops count(Count *c, IrExpr e)
 {
     if (e == 0) {
-        return 0;
+        return (Ops){0, 0};
     }
     const IrExprNode n = *ir_expr(c->g, e);
     if (n.rank != IR_PIXEL || n.op == IR_X_READ) {
-        return 0;
+        return (Ops){0, 0};
     }
     int known = id_map_find(&c->counted, e);
     if (known >= 0) {
         return c->ops.at[known];
     }
-    double own = n.op == IR_X_FOLD ? count_fold(c, &n) : 1 + count(c, n.a) + count(c, n.b) + count(c, n.c);
+    const Ops own = n.op == IR_X_FOLD
+                        ? count_fold(c, &n)
+                        : add(add((Ops){1, time_of(&n)}, count(c, n.a)), add(count(c, n.b), count(c, n.c)));
     (void)id_map_add(&c->counted, c->g->arena, e);
     vec_push(c->g->arena, &c->ops, own);
     c->of->work += more_than_one(n.op);
@@ -132,7 +156,9 @@ const CostStage *cost_stage(Cost *c, IrId id)
     Count counter = {.g = g, .of = stage};
     for (int i = 0; i < NODE_INPUTS; i++) {
         IrExpr e = ir_node(g, id)->in[i];
-        stage->ops += count(&counter, e);
+        const Ops ops = count(&counter, e);
+        stage->ops += ops.n;
+        stage->time += ops.time;
         IrFootprint fp = ir_footprint(g, e);
         for (int r = 0; r < fp.reach.n; r++) {
             const IrReach *reach = &fp.reach.at[r];
@@ -173,7 +199,10 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
     for (int i = 0; i < n; i++) {
         const CostStage *stage = cost_stage(c, stages[i]);
         k.ops += stage->ops;
+        k.time += stage->time;
         k.registers += stage->registers;
+        k.sums += stage->sums;
+        k.folds += stage->folds;
         k.halo = stage->halo > k.halo ? stage->halo : k.halo;
         k.known = k.known && stage->known;
         k.bytes += c->s->stored[stages[i]] ? bytes_of(c->g, stages[i]) : 0;
@@ -181,6 +210,7 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
             IrId from = stage->reads.at[r];
             bool new = ir_has_pixels(c->g, from) && !is_there(c, stages, n, i, from);
             k.bytes += new ? bytes_of(c->g, from) : 0;
+            k.images += new &&is_among(stage->moved.at, stage->moved.n, from);
         }
     }
     return k;
@@ -217,4 +247,51 @@ double cost_strip_factor(double halo)
 {
     double strip = (double)strip_rows(STRIP_ROWS, (int64_t)halo);
     return (strip + halo) / strip;
+}
+
+/* The registers of a streaming kernel: open sums, rows of each image that is read, what is on its way in each fold.  Measured
+ * on an H100 (bench/NOTES.md): 280 are no slower than two kernels, 330 take six times as long. */
+static bool spills(const CostKernel *k)
+{
+    enum { A_FOLD = 16, AN_IMAGE = 48 };
+    return k->folds > 1 && k->sums + A_FOLD * k->folds + AN_IMAGE * k->images > COST_MOST_REGISTERS;
+}
+
+/* Rows in front of a strip are computed for nothing.  Few groups with many sums do not hide their reading: both count. */
+static double step_cost(Cost *c, const IrStep *step)
+{
+    static const double SPILLED = 6;
+    const CostKernel k = cost_kernel(c, step->stages.at, step->stages.n);
+    if (step->kind == IR_STEP_SCALARS ||
+        (step->kind == IR_STEP_PRIMITIVE && c->s->taken_from[step->stages.at[0]] != 0)) {
+        return cost_launch(c);
+    }
+    const bool rows = step->kind == IR_STEP_KERNEL && step->shape == IR_SHAPE_ROWS;
+    const double moves = cost_bytes(c, k.bytes);
+    const double works = k.time * (rows ? cost_strip_factor(k.halo) * (spills(&k) ? SPILLED : 1) : 1);
+    return cost_launch(c) + (k.folds > 0 ? moves + works : moves > works ? moves : works);
+}
+
+static double rounds_of_loop(IrGraph *g, int loop)
+{
+    double count;
+    const IrExpr given = g->loops.at[loop].count;
+    return given != 0 && cost_value(g, given, &count) && count >= 1 ? count : SOME_ROUNDS;
+}
+
+double cost_plan(IrGraph *g, const PassContext *cx, const IrSchedule *s)
+{
+    Cost c = cost_new(g, cx, s);
+    double cost = 0, often = 1;
+    for (int i = 0; i < s->steps.n; i++) {
+        const IrStep *step = &s->steps.at[i];
+        if (step->kind == IR_STEP_LOOP) {
+            often *= rounds_of_loop(g, step->loop);
+        } else if (step->kind == IR_STEP_END) {
+            often /= rounds_of_loop(g, step->loop);
+        } else {
+            cost += often * step_cost(&c, step);
+        }
+    }
+    return cost;
 }

@@ -26,7 +26,9 @@ typedef struct CostStage {
     Vec(IrId) reads; /* all nodes; images also in: */
     Vec(IrId) moved; /* those that are read at other pixels than the current one */
     double ops, halo, registers;
-    double work; /* instructions, as far as some operators take many */
+    double work;       /* instructions, as far as some operators take many */
+    double time, sums; /* as ops and registers, operators and sums weighed by their type, too */
+    int folds;         /* over rows */
     bool known;
 } CostStage;
 
@@ -41,6 +43,8 @@ typedef struct CostKernel {
     double bytes, ops; /* a pixel */
     double halo;       /* rows (planes) computed in front of a strip */
     double registers;  /* of a work-item, for the folds over rows */
+    double time, sums; /* see CostStage */
+    int folds, images; /* over rows; that are read beside the pixel */
     bool known;        /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
 
@@ -57,6 +61,8 @@ double cost_time(const Cost *c, const CostKernel *k);
 double cost_bytes(const Cost *c, double bytes);
 /* Of one more launch. */
 double cost_launch(const Cost *c);
+/* Of all steps of a plan, a pixel of the image: what `pass_search` compares plans by. */
+double cost_plan(IrGraph *g, const PassContext *cx, const IrSchedule *s);
 /* How often a row is computed with strips as long as the runtime makes them. */
 double cost_strip_factor(double halo);
 /* A host expression for the parameters' defaults and pixels of a tenth of a um; false: it depends on the image. */

@@ -11,7 +11,7 @@
 enum { OPS_OF_FIRST = 24, FEWEST_OPS = 2, MOST_OPS = 100 };
 
 static const DeviceFigures TABLE[] = {
-#define D(name, copy, ops, local, launch) {name, copy, ops, local, launch},
+#define D(name, copy, ops, local, launch) {name, copy, ops, local, launch, false},
 #include "devices.def"
 #undef D
 };

@@ -7,6 +7,7 @@
 #ifndef PASSES_FIGURES_H
 #define PASSES_FIGURES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct DeviceFigures {
@@ -15,6 +16,7 @@ typedef struct DeviceFigures {
     double giga_ops;  /* 10^9 float operations a second */
     double local_gb;  /* 10^9 bytes a second from local memory */
     double launch_us; /* of a kernel that does nothing, of many in a row */
+    bool searched;    /* plans for it are searched by the model, which was held against measurements on GPUs */
 } DeviceFigures;
 
 /* The row of the table whose name is a part of `name` (upper or lower case); NULL: the first one.  NULL

@@ -12,7 +12,7 @@ plan() { find cache -name 'plan-*'; }
 
 expect 0 '' "$PIPEC" run two.pipe "$SAMPLES/blobs.tif" -q -o before
 expect 0 '' "$PIPEC" tune two.pipe "$SAMPLES/blobs.tif" --device cpu --seconds 4
-shows 'as planned'
+shows 'by the rules'
 shows 'Runs on this device take this plan from now on.'
 check test "$(plan | wc -l)" = 1
 expect 0 '' "$PIPEC" run two.pipe "$SAMPLES/blobs.tif" -q -o after
