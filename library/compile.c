@@ -110,7 +110,7 @@ PassSearch compile_search(Compilation *c, const double *params, int most)
     for (int i = 0; params != NULL && i < lowered->params.n; i++) {
         lowered->params.at[i].value = params[i];
     }
-    return pass_search(lowered, &like, most, &c->arena);
+    return pass_search(lowered, &like, SEARCH_TRUSTED, most, &c->arena);
 }
 
 /* Answers to the decisions: those that were given, those that the model of the device prefers, where it is sure, or none. */

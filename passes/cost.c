@@ -119,8 +119,8 @@ static Ops count(Count *c, IrExpr e)
         return (Ops){0, 0};
     }
     int known = id_map_find(&c->counted, e);
-    if (known >= 0) {
-        return c->ops.at[known];
+    if (known >= 0) { /* it has a name then, and takes no time again */
+        return (Ops){c->ops.at[known].n, 0};
     }
     const Ops own = n.op == IR_X_FOLD
                         ? count_fold(c, &n)

@@ -13,7 +13,7 @@ typedef struct Search {
     const IrGraph *lowered;
     const PassContext *like;
     Arena *arena;
-    int most;
+    int kinds, most;
     PassSearch found;
     Answers best; /* answers with which it is made */
 } Search;
@@ -33,7 +33,7 @@ static bool is_answered(const Answers *answers, const Decision *d)
     return false;
 }
 
-/* What a plan with these answers costs; *asked: all decisions that it took, in order. */
+/* What a plan with these answers costs; *asked: all decisions of the kinds that it took, in order. */
 static double plan_cost(Search *s, const Answers *answers, Answers *asked)
 {
     Arena scratch;
@@ -50,8 +50,10 @@ static double plan_cost(Search *s, const Answers *answers, Answers *asked)
     const double cost = cost_plan(g, &cx, schedule);
     for (int i = 0; i < decisions.asked.n; i++) {
         Decision d = decisions.asked.at[i];
-        d.name = arena_strdup(s->arena, d.name);
-        vec_push(s->arena, asked, d);
+        if ((s->kinds & 1 << d.kind) != 0) {
+            d.name = arena_strdup(s->arena, d.name);
+            vec_push(s->arena, asked, d);
+        }
     }
     arena_free(&scratch);
     s->found.plans++;
@@ -133,11 +135,11 @@ static void descend(Search *s)
     }
 }
 
-PassSearch pass_search(const IrGraph *lowered, const PassContext *like, int most, Arena *arena)
+PassSearch pass_search(const IrGraph *lowered, const PassContext *like, int kinds, int most, Arena *arena)
 {
     enum { MOST_BITS = 20 };         /* of decisions of which all answers are tried */
     static const double SURE = 0.92; /* of the costs by the rules: plans predicted at 0.93 took 1.07 (bench/NOTES.md) */
-    Search s = {.lowered = lowered, .like = like, .arena = arena, .most = most};
+    Search s = {.lowered = lowered, .like = like, .arena = arena, .kinds = kinds, .most = most};
     const Answers none = {.n = 0};
     Answers asked = {.n = 0};
     s.found.cost = s.found.by_rules = plan_cost(&s, &none, &asked);
@@ -146,7 +148,8 @@ PassSearch pass_search(const IrGraph *lowered, const PassContext *like, int most
     if (!s.found.all) {
         descend(&s);
     }
-    s.found.sure = s.found.cost < SURE * s.found.by_rules;
+    const bool loops = lowered->loops.n > 1; /* the model knows nothing of rounds that share a kernel */
+    s.found.sure = !loops && s.found.cost < SURE * s.found.by_rules;
     s.found.answers = s.best.at;
     s.found.n_answers = s.best.n;
     return s.found;

@@ -19,8 +19,11 @@ typedef struct PassSearch {
     bool sure;             /* it is cheaper than that of the rules by more than the model has been wrong */
 } PassSearch;
 
+/* Kinds of decisions, a bit each: all, and those of which the model was held against measurements. */
+enum { SEARCH_ALL = (1 << DECISION_KIND_COUNT) - 1, SEARCH_TRUSTED = 1 << DECISION_INLINE | 1 << DECISION_BLOCKS };
+
 /* Of a graph as it was lowered, which stays as it is.  Of `like` it takes what is to be fused, for which device, and the
- * passes.  At most `most` plans are made.  The answers live in `arena`. */
-PassSearch pass_search(const IrGraph *lowered, const PassContext *like, int most, Arena *arena);
+ * passes.  Decisions of other kinds than `kinds` are left to the rules.  At most `most` plans are made.  The answers live in `arena`. */
+PassSearch pass_search(const IrGraph *lowered, const PassContext *like, int kinds, int most, Arena *arena);
 
 #endif

@@ -21,7 +21,8 @@ const char *const CHECK_NAMES[CHECK_OUTCOMES] = {
 
 /* Devices that there are not: one for which nothing is too dear to be computed again, and one which
  * would rather store everything. */
-static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000}, COPIES = {"copies", 1e5, 1, 1, 0.01};
+static const DeviceFigures COMPUTES = {"computes", 1, 1e6, 1e6, 1000, false},
+                           COPIES = {"copies", 1e5, 1, 1, 0.01, false};
 
 /* What the runner may vary; another way of running is another row, or another column. */
 const Variant CHECK_VARIANTS[] = {

@@ -840,6 +840,7 @@ int main(void)
         cmocka_unit_test(device_measures_many_in_shares),
         cmocka_unit_test(results_on_the_device_are_in_shares),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device) +
            cmocka_run_group_tests_name("without atomics of 64 bits", tests, open_narrow_device, close_device);
 }

@@ -288,7 +288,7 @@ static int count_steps(const char *text, const DeviceFigures *figures)
 static void plans_for_other_devices_give_the_same(void **state)
 {
     (void)state;
-    static const DeviceFigures SLOW = {"slow", 1000, 100, 1000, 5}, FAST = {"fast", 100, 10000, 1000, 5};
+    static const DeviceFigures SLOW = {"slow", 1000, 100, 1000, 5, false}, FAST = {"fast", 100, 10000, 1000, 5, false};
     static const char TEXT[] = "input image[y, x]\na = sqrt(image) * 2 + sqrt(image + 1) / 3\n"
                                "output s = sum(a)\noutput b = max(a)\noutput c = a[dx = 1] + mean(a)\n";
     assert_true(count_steps(TEXT, &SLOW) > count_steps(TEXT, &FAST));

@@ -104,8 +104,8 @@ static void search_equals_brute_force(void **state)
         const IrGraph *lowered = pipeline_must("random.pipe", text);
         Brute b = {lowered, figures_known(i % 4 == 3 ? "cpu" : "H200"), 0, 0};
         const PassContext like = {.fuse = FUSE_ALL, .figures = b.figures};
-        const PassSearch found = pass_search(lowered, &like, MOST_PLANS, &arena);
-        const PassSearch few = pass_search(lowered, &like, 12, &arena);
+        const PassSearch found = pass_search(lowered, &like, SEARCH_ALL, MOST_PLANS, &arena);
+        const PassSearch few = pass_search(lowered, &like, SEARCH_ALL, 12, &arena);
         assert_true(few.plans <= 12 && few.cost <= few.by_rules && few.cost >= found.cost);
         if (found.all) {
             try_all(&b, NULL, 0);

@@ -295,16 +295,16 @@ measure_feret(const uint n, const uint from, const uint out, const uint capacity
     local double largest[MEASURE_FERET_GROUP];
     const uint object = from + get_group_id(0), lane = get_local_id(0);
     const int rows = (int)heights[object];
-    for (uint right = 0; right < 2; right++) {
-        const MeasureSide side = side_of(ends, corners, capacity, place[object], rows, right);
-        if (rows >= MEASURE_TALL) {
-            const int count = find_corners_together(&side, found, (int)lane, MEASURE_FERET_GROUP);
-            counts[right] = count; /* the same of all */
-        } else if (lane == right) {
-            counts[right] = find_corners(&side, 0, rows);
-        }
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (rows < MEASURE_TALL && lane < 2) {
+        const MeasureSide side = side_of(ends, corners, capacity, place[object], rows, lane);
+        counts[lane] = find_corners(&side, 0, rows);
     }
+    for (uint right = 0; right < 2 && rows >= MEASURE_TALL; right++) {
+        const MeasureSide side = side_of(ends, corners, capacity, place[object], rows, right);
+        counts[right] = find_corners_together(&side, found, (int)lane, MEASURE_FERET_GROUP); /* the same of all */
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     const int left = counts[0], all = left + counts[1];
     const MeasureSide sides[2] = {side_of(ends, corners, capacity, place[object], rows, 0),
                                   side_of(ends, corners, capacity, place[object], rows, 1)};
