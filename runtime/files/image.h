@@ -64,6 +64,7 @@ typedef struct ImageInfo {
     int64_t remarks[IMAGE_REMARKS]; /* how many, or 1; of a folder those of all its files */
     const char *channels;           /* their names, one for each c (not of rgb), each terminated; NULL: they have none;
                                    as extra */
+    const char *colours;            /* in which channels are shown, as "0000FF", likewise; OME-Zarr alone says it */
     void *extra;                    /* format-specific metadata to carry on (FITS header); owned by the
                                    ImageFile, borrowed by writers while it is open */
 } ImageInfo;

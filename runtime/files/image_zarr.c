@@ -36,6 +36,7 @@ typedef struct ZarrFile {
     int axis[AXES];     /* the array's axis that is t, c, z, y, x; NO_AXIS: it has none */
     int64_t step[AXES]; /* pixels of a chunk from one to the next along it */
     char *channels;     /* names; NULL: they have none */
+    char *colours;      /* likewise */
     Crew *crew;
 } ZarrFile;
 
@@ -220,7 +221,7 @@ static void fill_sizes(const ZarrFile *file, ImageInfo *info)
 static bool fill_info(ZarrFile *file, const ZarrOme *ome, ImageInfo *info, Err *err)
 {
     int64_t *extent[AXES] = {&info->t, &info->c, &info->z, &info->y, &info->x};
-    bool *has[AXES] = {&info->has_t, &info->has_c, &info->has_z, NULL, NULL}, colours;
+    bool *has[AXES] = {&info->has_t, &info->has_c, &info->has_z, NULL, NULL}, picture;
     for (int axis = 0; axis < AXES; axis++) {
         *extent[axis] = extent_along(file, axis);
         if (has[axis] != NULL) {
@@ -234,8 +235,9 @@ static bool fill_info(ZarrFile *file, const ZarrOme *ome, ImageInfo *info, Err *
     info->remarks[REMARK_IMAGES] = file->level.others;
     strcpy(info->style, "ome");
     fill_sizes(file, info);
-    TRY(zarr_ome_channels(ome, info->c, &file->channels, &colours, err));
-    info->rgb = colours && info->elem == ELEM_U8;
+    TRY(zarr_ome_channels(ome, info->c, &file->channels, &file->colours, &picture, err));
+    info->rgb = picture && info->elem == ELEM_U8;
+    info->colours = file->colours;
     info->channels = file->channels;
     info->remarks[REMARK_CHANNEL_NAMES] = file->channels != NULL;
     return true;
@@ -410,6 +412,7 @@ static void close_zarr(void *state)
     if (file != NULL) {
         zarr_chunks_free(file->chunks);
         free(file->channels);
+        free(file->colours);
         free(file);
     }
 }

@@ -370,11 +370,9 @@ static bool end_band(Band b, Err *err)
 static void copy_rows(const ZarrOut *out, char *to, const char *from, size_t pitch, int64_t rows)
 {
     size_t line = (size_t)out->plan.x[0] * out->bytes;
-    for (int64_t y = 0; y < rows; y++, to += line, from += pitch) {
-        memcpy(to, from, line);
-        for (size_t x = 0; out->truth && x < line; x++) {
-            to[x] = to[x] != 0 ? (char)255 : 0;
-        }
+    crew_copy(out->crew, to, line, from, pitch, line, (size_t)rows);
+    for (size_t i = 0; out->truth && i < line * (size_t)rows; i++) {
+        to[i] = to[i] != 0 ? (char)255 : 0;
     }
 }
 

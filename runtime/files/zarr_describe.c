@@ -76,14 +76,18 @@ static char *copy_text(const char *text)
     return text != NULL ? strdup(text) : NULL;
 }
 
-static char *copy_names(const char *names, int64_t n)
+/* Texts of n channels, each terminated; true for none. */
+static bool copy_texts(const char *texts, int64_t n, char **out)
 {
     size_t size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        size += strlen(names + size) + 1;
+    for (int64_t i = 0; texts != NULL && i < n; i++) {
+        size += strlen(texts + size) + 1;
     }
-    char *copy = malloc(size);
-    return copy != NULL ? memcpy(copy, names, size) : NULL;
+    *out = size > 0 ? malloc(size) : NULL;
+    if (*out != NULL) {
+        memcpy(*out, texts, size);
+    }
+    return size == 0 || *out != NULL;
 }
 
 bool zarr_plan(const char *path, const ImageInfo *shape, Elem elem, const ImageMeta *meta, int version, bool inside,
@@ -91,7 +95,7 @@ bool zarr_plan(const char *path, const ImageInfo *shape, Elem elem, const ImageM
 {
     const char *slash = strrchr(path, '/'), *file = slash != NULL ? slash + 1 : path;
     size_t stem = file_image_stem(file);
-    bool named = meta->channels && meta->like != NULL && meta->like->channels != NULL && !shape->rgb;
+    bool kept = meta->channels && meta->like != NULL && !shape->rgb;
     *out =
         (ZarrPlan){.version = version, .shape = *shape, .labels = meta->labels, .plain = meta->plain, .inside = inside};
     out->elem = elem == ELEM_BOOL ? ELEM_U8 : elem;
@@ -102,12 +106,12 @@ bool zarr_plan(const char *path, const ImageInfo *shape, Elem elem, const ImageM
     out->name = strndup(file, stem > 0 ? stem : strlen(file));
     out->software = copy_text(meta->software);
     out->parameters = copy_text(meta->parameters);
-    out->channels = named ? copy_names(meta->like->channels, shape->c) : NULL;
+    bool copied = copy_texts(kept ? meta->like->channels : NULL, shape->c, &out->channels) &&
+                  copy_texts(kept ? meta->like->colours : NULL, shape->c, &out->colours);
     out->low = malloc((size_t)shape->c * sizeof *out->low);
     out->high = malloc((size_t)shape->c * sizeof *out->high);
-    if (out->name == NULL || out->low == NULL || out->high == NULL ||
-        (meta->software != NULL && out->software == NULL) || (meta->parameters != NULL && out->parameters == NULL) ||
-        (named && out->channels == NULL)) {
+    if (!copied || out->name == NULL || out->low == NULL || out->high == NULL ||
+        (meta->software != NULL && out->software == NULL) || (meta->parameters != NULL && out->parameters == NULL)) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     for (int64_t c = 0; c < shape->c; c++) {
@@ -123,6 +127,7 @@ void zarr_plan_free(ZarrPlan *plan)
     free(plan->software);
     free(plan->parameters);
     free(plan->channels);
+    free(plan->colours);
     free(plan->low);
     free(plan->high);
     *plan = (ZarrPlan){.version = 0};
@@ -326,7 +331,7 @@ static void put_multiscales(FILE *to, const ZarrPlan *plan)
     fprintf(to, "]}]");
 }
 
-/* Colours of channels in red, green and blue; one alone is white. */
+/* Colours of channels that have none, in red, green and blue; one alone is white. */
 static const char *const COLOURS[] = {"FF0000", "00FF00", "0000FF", "FF00FF", "00FFFF", "FFFF00", "FFFFFF"};
 enum { N_COLOURS = sizeof COLOURS / sizeof *COLOURS };
 
@@ -347,7 +352,7 @@ static void put_window(FILE *to, const ZarrPlan *plan, int64_t c)
 static void put_channels(FILE *to, const ZarrPlan *plan)
 {
     static const char *const NAMES[] = {"Red", "Green", "Blue", "Alpha"};
-    const char *name = plan->channels;
+    const char *name = plan->channels, *colour = plan->colours;
     fprintf(to, ",\n  \"omero\": {\"version\": \"%s\", \"channels\": [", ome_version(plan->version));
     for (int64_t c = 0; c < plan->shape.c; c++) {
         fprintf(to, "%s\n    {", c > 0 ? "," : "");
@@ -357,10 +362,10 @@ static void put_channels(FILE *to, const ZarrPlan *plan)
             fprintf(to, ", ");
             name = name != NULL ? name + strlen(name) + 1 : NULL;
         }
-        fprintf(
-            to,
-            "\"color\": \"%s\", \"active\": true, \"coefficient\": 1, \"family\": \"linear\", \"inverted\": false, ",
-            plan->shape.c == 1 ? "FFFFFF" : COLOURS[c % N_COLOURS]);
+        const char *usual = plan->shape.c == 1 ? "FFFFFF" : COLOURS[c % N_COLOURS];
+        fprintf(to, "\"color\": \"%s\", \"active\": true, ", colour != NULL ? colour : usual);
+        fprintf(to, "\"coefficient\": 1, \"family\": \"linear\", \"inverted\": false, ");
+        colour = colour != NULL ? colour + strlen(colour) + 1 : NULL;
         put_window(to, plan, c);
         putc('}', to);
     }

@@ -26,11 +26,12 @@ typedef struct ZarrPlan {
     ZarrEffort effort;
     bool inside; /* label images of the image two folders further up */
     int levels;
-    int64_t x[ZARR_LEVELS], y[ZARR_LEVELS];        /* extents of each level */
-    char axes[ZARR_AXES + 1];                      /* letters of t, c, z, y, x: those that it has */
-    double scale[ZARR_AXES], origin[ZARR_AXES];    /* by axis: of level 0 */
-    const char *unit[ZARR_AXES];                   /* NULL: unknown */
-    char *name, *software, *parameters, *channels; /* owned, may be NULL; channels: names, each terminated */
+    int64_t x[ZARR_LEVELS], y[ZARR_LEVELS];     /* extents of each level */
+    char axes[ZARR_AXES + 1];                   /* letters of t, c, z, y, x: those that it has */
+    double scale[ZARR_AXES], origin[ZARR_AXES]; /* by axis: of level 0 */
+    const char *unit[ZARR_AXES];                /* NULL: unknown */
+    char *name, *software, *parameters;         /* owned, may be NULL */
+    char *channels, *colours;                   /* of all channels, each terminated; owned, NULL: they have none */
     double *low, *high; /* by channel: the smallest and the largest pixel of the coarsest level; owned */
 } ZarrPlan;
 

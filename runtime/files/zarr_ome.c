@@ -182,30 +182,47 @@ static bool is_called(const cJSON *channels, int i, const char *name)
     return label != NULL && (strcasecmp(label, name) == 0 || (label[1] == '\0' && label[0] == name[0]));
 }
 
-bool zarr_ome_channels(const ZarrOme *ome, int64_t n, char **names, bool *colours, Err *err)
+static bool is_text(const char *text)
 {
-    const cJSON *channels = zarr_json_array(zarr_json_object(ome->at, "omero"), "channels");
+    return text != NULL && text[0] != '\0';
+}
+
+static bool is_colour(const char *text)
+{
+    return text != NULL && strlen(text) == 6 && strspn(text, "0123456789abcdefABCDEF") == 6;
+}
+
+/* What all n channels say under a key, one behind the other; *out is NULL where one says nothing that is `fine`. */
+static bool collect(const cJSON *channels, int n, const char *key, bool (*fine)(const char *text), char **out, Err *err)
+{
     size_t size = 0;
-    bool named = cJSON_GetArraySize(channels) == n && channels != NULL;
-    *names = NULL;
-    *colours = named && n == 3 && is_called(channels, 0, "Red") && is_called(channels, 1, "Green") &&
-               is_called(channels, 2, "Blue");
-    for (int i = 0; named && i < n; i++) {
-        const char *label = zarr_json_text(cJSON_GetArrayItem(channels, i), "label");
-        named = label != NULL && label[0] != '\0';
-        size += named ? strlen(label) + 1 : 0;
+    *out = NULL;
+    for (int i = 0; i < n; i++) {
+        const char *text = zarr_json_text(cJSON_GetArrayItem(channels, i), key);
+        if (!fine(text)) {
+            return true;
+        }
+        size += strlen(text) + 1;
     }
-    if (!named || *colours) {
-        return true;
-    }
-    char *to = *names = malloc(size);
+    char *to = *out = n > 0 ? malloc(size) : NULL;
     if (to == NULL) {
-        return err_set(err, CODE_FILES, "out of memory");
+        return n == 0 || err_set(err, CODE_FILES, "out of memory");
     }
     for (int i = 0; i < n; i++) {
-        const char *label = zarr_json_text(cJSON_GetArrayItem(channels, i), "label");
-        strcpy(to, label);
-        to += strlen(label) + 1;
+        const char *text = zarr_json_text(cJSON_GetArrayItem(channels, i), key);
+        strcpy(to, text);
+        to += strlen(text) + 1;
     }
     return true;
+}
+
+bool zarr_ome_channels(const ZarrOme *ome, int64_t n, char **names, char **colours, bool *picture, Err *err)
+{
+    const cJSON *channels = zarr_json_array(zarr_json_object(ome->at, "omero"), "channels");
+    int listed = cJSON_GetArraySize(channels) == n ? (int)n : 0;
+    *picture = listed == 3 && is_called(channels, 0, "Red") && is_called(channels, 1, "Green") &&
+               is_called(channels, 2, "Blue");
+    *names = NULL;
+    return (*picture || collect(channels, listed, "label", is_text, names, err)) &&
+           collect(channels, listed, "color", is_colour, colours, err);
 }

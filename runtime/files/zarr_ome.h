@@ -43,9 +43,9 @@ bool zarr_ome_read(int folder, ZarrOme *out, Err *err);
 void zarr_ome_free(ZarrOme *ome);
 /* Level `level` of an image, 0 the finest. */
 bool zarr_ome_level(const ZarrOme *ome, int64_t level, ZarrLevel *out, Err *err);
-/* Names of n channels, each terminated, owned by the caller (free); NULL where they have none.  *colours is true for the
- * red, green and blue of one picture. */
-bool zarr_ome_channels(const ZarrOme *ome, int64_t n, char **names, bool *colours, Err *err);
+/* Names and colours of n channels, each terminated, owned by the caller (free); NULL where not all have them.  *picture is
+ * true for the red, green and blue of one picture, whose channels have no names of their own. */
+bool zarr_ome_channels(const ZarrOme *ome, int64_t n, char **names, char **colours, bool *picture, Err *err);
 
 /* False for a path that is empty, absolute, or leads out of its folder. */
 bool zarr_path_is_inside(const char *path);

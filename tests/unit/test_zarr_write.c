@@ -214,7 +214,9 @@ static void test_metadata(void **state)
                       .origin = {3, 0, -1},
                       .unit = "mm",
                       .interval = 1.5,
-                      .channels = "\xCE\xB1 \"1\"\0b\\"};
+                      .channels = "\xCE\xB1 \"1\"\0b\\",
+                      .colours = "12AB34\0"
+                                 "0000FF"};
     ImageMeta meta = {.like = &like, .channels = true, .software = "pipec", .parameters = "k=\x01\xFF"};
     (void)state;
     for (int version = OME_ZARR_0_4; version <= OME_ZARR_0_5; version++) {
@@ -227,11 +229,17 @@ static void test_metadata(void **state)
                     info.interval == 1.5);
         assert_true(info.origin[0] == 3250 && info.origin[1] == 125 && info.origin[2] == -1000);
         assert_string_equal(info.unit, "micrometer");
+        ImageFile *file;
+        Err err = {0};
+        must(image_open(path, &file, &err), &err);
+        assert_memory_equal(image_info(file)->channels, like.channels, 9);
+        assert_memory_equal(image_info(file)->colours, like.colours, 14);
+        image_close(file);
         char name[640];
         snprintf(name, sizeof name, "%s/%s", path, version == OME_ZARR_0_4 ? ".zattrs" : "zarr.json");
         shows(name, "\"label\": \"\xCE\xB1 \\\"1\\\"\"");
         shows(name, "\"label\": \"b\\\\\"");
-        shows(name, "\"color\": \"FF0000\"");
+        shows(name, "\"color\": \"0000FF\"");
         shows(name, "k=\\u0001\xEF\xBF\xBD");
     }
     /* Pixels that were cut out, and those of every second column. */
