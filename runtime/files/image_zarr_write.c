@@ -400,13 +400,15 @@ bool zarr_write(void *state, const ImageRows *at, const void *from, size_t pitch
 
 /* ---- the image that labels are of ---------------------------------------------------------- */
 
-/* Of ".../image.zarr/labels/nuclei" the length of the image's folder; 0: the path is no such name. */
+/* Of ".../image.zarr/labels/nuclei", or a field of a plate in its place, the length of the image's folder; 0: the path is no
+ * such name. */
 static size_t image_length(const char *path)
 {
-    static const char LABELS[] = ".zarr/labels/";
-    const char *slash = strrchr(path, '/');
+    static const char LABELS[] = "/labels/", ENDING[] = ".zarr/";
+    const char *slash = strrchr(path, '/'), *zarr = strstr(path, ENDING);
     size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0, m = sizeof LABELS - 1;
-    return n > m && memcmp(path + n - m, LABELS, m) == 0 ? n - m + 5 : 0;
+    bool inside = n > m && memcmp(path + n - m, LABELS, m) == 0 && zarr != NULL && zarr < slash - 1;
+    return inside ? n - m : 0;
 }
 
 /* The version of that image; false where there is none. */

@@ -62,6 +62,9 @@ expect 0 '' ./blobs plate.zarr -o wells --columns '{plate}_{row}_{column}_{field
 files wells plate_A_1_0_labels.tif plate_A_1_0_table.csv plate_B_2_0_labels.tif plate_B_2_0_table.csv table.csv .blobs.journal
 check test "$(head -1 wells/table.csv | cut -d, -f1-6)" = image,plate,row,column,field,label
 check test "$(sed -n 2p wells/table.csv | cut -d, -f1-6)" = plate.zarr/A/1/0,plate,A,1,0,1
+expect 0 '' "$PIPEC" run only.pipe plate.zarr -o '{dir}/{name}/labels/{output}'
+check "$COMPARE" same plate.zarr/B/2/0/labels/labels tif/c_labels.tif
+check grep -q '"labels": \["labels"\]' plate.zarr/B/2/0/labels/.zattrs
 
 # ---- what is refused --------------------------------------------------------------------------
 expect 2 "is no name for the output 'table'" ./blobs in/a.ome.zarr -o '{stem}_{output}.zarr'

@@ -455,19 +455,30 @@ static void test_folders(void **state)
 /* Bytes of chunks and shards changed and cut off: nothing may crash, and each failure names the folder. */
 static void test_scrambled(void **state)
 {
-    static const char *const FILES[] = {"two_zstd.zarr/0.0",         "two_blosc_lz4_1.zarr/1.1",
-                                        "two_blosc_zstd_2.zarr/0.0", "two_blosc_blosclz_1.zarr/0.0",
-                                        "two_blosc_zlib_0.zarr/0.0", "three_gzip.zarr/c/0/0",
-                                        "three_chain.zarr/c/0/0",    "three_shards.zarr/c/0/0",
-                                        "store_start.zarr/c/0/0",    "image_05.ome.zarr/zarr.json"};
+    static const char *const FILES[] = {"two_zstd.zarr/0.0",
+                                        "two_blosc_lz4_1.zarr/1.1",
+                                        "two_blosc_zstd_2.zarr/0.0",
+                                        "two_blosc_blosclz_1.zarr/0.0",
+                                        "two_blosc_zlib_0.zarr/0.0",
+                                        "three_gzip.zarr/c/0/0",
+                                        "three_chain.zarr/c/0/0",
+                                        "three_shards.zarr/c/0/0",
+                                        "store_start.zarr/c/0/0",
+                                        "image_05.ome.zarr/zarr.json",
+                                        "image_05.ome.zarr/s0/zarr.json",
+                                        "three_shards.zarr/zarr.json",
+                                        "image_04.ome.zarr/.zattrs",
+                                        "two_f32.zarr/.zarray"};
     uint64_t seed = 88172645463325252u;
+    const char *more = getenv("PIPEC_FUZZ_ROUNDS");
+    int rounds = more != NULL ? atoi(more) : 60;
     (void)state;
     for (size_t k = 0; k < sizeof FILES / sizeof *FILES; k++) {
         size_t size;
         char folder[100], *good = load(FILES[k], &size), *bad = malloc(size);
         assert_non_null(bad);
         snprintf(folder, sizeof folder, "%.*s", (int)(strstr(FILES[k], ".zarr/") - FILES[k] + 5), FILES[k]);
-        for (int i = 0; i < 60; i++) {
+        for (int i = 0; i < rounds; i++) {
             Err err = {0};
             memcpy(bad, good, size);
             for (int n = i % 6; n >= 0; n--) {
