@@ -429,6 +429,13 @@ for n in (20160, 1031):  # three passes; a chirp of several
     case(f'fft_{n}', flat, f'c = canvas(image, width = {n}, height = 1)\noutput a = crop(fft(image[x = x_of(c) % 17, y = 0]), width = 16)',
          parts(np.fft.fft2(row))[..., :16], 2e-7 * row.sum())
 case('ifft', deep, 'output a = ifft(concatenate(image, image * image, c))', parts(np.fft.ifftn(D + 1j * D * D)), 1e-3)
+K = 'p = crop(image, 3, 2, width = 5, height = 4)\nq = p / sum(p)\n'
+psf = F[2:6, 3:8] / F[2:6, 3:8].sum()
+case('fftconvolve', flat, K + 'output a = fftconvolve(image, q)', signal.fftconvolve(F, psf, mode='same'), 1e-4)
+case('fftconvolve_3d', deep, 'k = crop(image, width = 3, height = 3, depth = 3)\noutput a = fftconvolve(image, k / sum(k), reflect)',
+     ndi.convolve(D, D[:3, :3, :3] / D[:3, :3, :3].sum(), mode='reflect'), 1e-4)
+case('deconvolve', flat, K + 'output a = deconvolve(image / 255, q, 3)', restoration.richardson_lucy(F / 255, psf, 3, clip=False), 1e-5)
+case('wiener', flat, K + 'output a = wiener(image, q, 0.1)', restoration.wiener(F, psf, 0.1, clip=False), 1e-3)
 P2 = 'c = canvas(image, width = 3, height = 1)\n'
 P3 = 'output a = s.x if x_of(c) == 0 else s.y if x_of(c) == 1 else s.z'
 moved = ndi.shift(F, (-1.375, 2.625), order=1, mode='grid-wrap')
