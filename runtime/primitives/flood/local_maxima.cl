@@ -63,31 +63,88 @@ LANES_INLINE size_t local_maxima_pixel(LanesSpot at, LocalMaximaSpot s, int imag
     return image_first + ((size_t)s.plane * (size_t)image_h + (size_t)s.y) * (size_t)image_pitch + (size_t)at.x;
 }
 
-/* Marks candidates. */
+#define LOCAL_MAXIMA_ALL 0x7ffffffu
+enum { LOCAL_MAXIMA_HIGHER = 1, LOCAL_MAXIMA_LEVEL = 2 };
+
+/* What follows looks at all neighbours within the connectivity.  Nothing branches around a load, so that all of them
+ * are under way at once: neighbours that are not there stand for the pixel itself.  Inside the volume all are. */
+#define LOCAL_MAXIMA_NEIGHBOURS(first, end, inside, h, pitch, look)                                \
+    _Pragma("unroll") for (int k = first; k < (end); k++) {                                        \
+        if (LOCAL_MAXIMA_COUNTS(k) && k != 13) {                                                   \
+            const bool there = ((inside) >> k & 1) != 0;                                           \
+            const long step = there ? local_maxima_step(k, h, pitch) : 0;                          \
+            look;                                                                                  \
+        }                                                                                          \
+    }
+/* Whether some neighbour from number `first` on is higher than a pixel, and as high. */
+LANES_INLINE uint local_maxima_around(const int first, const int end, global const LOCAL_MAXIMA_PIXEL *pixel, float own,
+                                      uint inside, int h, int pitch)
+{
+    bool higher = false, level = false;
+    LOCAL_MAXIMA_NEIGHBOURS(first, end, inside, h, pitch, const float beside = (float)pixel[step];
+                            higher = higher | (beside > own); level = level | (there & (beside == own)))
+    return (higher ? LOCAL_MAXIMA_HIGHER : 0) | (level ? LOCAL_MAXIMA_LEVEL : 0);
+}
+
+/* First in its own plane: most pixels have a higher one there. */
+LANES_INLINE uint local_maxima_look(global const LOCAL_MAXIMA_PIXEL *pixel, float own, uint inside, int h, int pitch)
+{
+    const uint found = local_maxima_around(9, 18, pixel, own, inside, h, pitch);
+    if (!PROPAGATE_3D || (found & LOCAL_MAXIMA_HIGHER) != 0) {
+        return found;
+    }
+    return found | local_maxima_around(0, 9, pixel, own, inside, h, pitch) |
+           local_maxima_around(18, 27, pixel, own, inside, h, pitch);
+}
+
+/* Marks candidates, with 2 where a neighbour is as high. */
 LANES_KERNEL void local_maxima_mark(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
                                     global uchar *marks)
 {
     const LanesSpot at = lanes_spot(w, lanes);
     if (at.x < w && at.row < rows) {
         const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
-        const uint inside = spot.inside;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
             image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
         const float own = (float)*pixel;
-        bool highest = !isnan(own);
-#pragma unroll
-        for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END; k++) {
-            if (LOCAL_MAXIMA_COUNTS(k) && (inside >> k & 1) != 0) {
-                highest = highest && !((float)pixel[local_maxima_step(k, image_h, image_pitch)] > own);
-            }
-        }
-        marks[(size_t)at.row * (size_t)pitch + (size_t)at.x] = highest;
+        const uint found = spot.inside == LOCAL_MAXIMA_ALL
+                               ? local_maxima_look(pixel, own, LOCAL_MAXIMA_ALL, image_h, image_pitch)
+                               : local_maxima_look(pixel, own, spot.inside, image_h, image_pitch);
+        const bool highest = !isnan(own) && (found & LOCAL_MAXIMA_HIGHER) == 0;
+        marks[(size_t)at.row * (size_t)pitch + (size_t)at.x] = highest ? 1 + (found >> 1) : 0;
     }
 }
 
+/* The neighbours that are candidates. */
+LANES_INLINE uint local_maxima_candidates(global const uchar *mark, uint inside, int h, int pitch)
+{
+    uint beside = 0;
+    LOCAL_MAXIMA_NEIGHBOURS(LOCAL_MAXIMA_FIRST, LOCAL_MAXIMA_END, inside, h, pitch,
+                            beside |= (uint)(there & (mark[step] != 0)) << k)
+    return beside;
+}
+
+/* The neighbours that count and are there. */
+LANES_INLINE uint local_maxima_neighbours(uint inside)
+{
+    uint all = 0;
+    LOCAL_MAXIMA_NEIGHBOURS(LOCAL_MAXIMA_FIRST, LOCAL_MAXIMA_END, inside, 0, 0, all |= (uint)there << k)
+    return all;
+}
+
+/* Whether some of these neighbours is as high as the pixel. */
+LANES_INLINE bool local_maxima_is_level(global const LOCAL_MAXIMA_PIXEL *pixel, uint of, int h, int pitch)
+{
+    const float own = (float)*pixel;
+    bool level = false;
+    LOCAL_MAXIMA_NEIGHBOURS(LOCAL_MAXIMA_FIRST, LOCAL_MAXIMA_END, of, h, pitch,
+                            level = level | (there & ((float)pixel[step] == own)))
+    return level;
+}
+
 /*
- * Finds the candidates from which "no maximum" spreads, and flags the tiles of the candidates beside
- * them.  Channels that have anything but candidates are not all of one value: the first pixel of a
+ * Finds the candidates from which "no maximum" spreads, among those with a neighbour as high, and flags the
+ * tiles of the candidates beside them.  Channels that have anything but candidates are not all of one value: the first pixel of a
  * row says so where it can, else others.
  */
 LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
@@ -102,20 +159,16 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
         global const uchar *const mark = marks + first + (size_t)at.x;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
             image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
+        const uchar own = *mark;
         uint beside = 0;
         bool spoiled = false;
-#pragma unroll
-        for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END; k++) {
-            if (LOCAL_MAXIMA_COUNTS(k) && k != 13 && *mark != 0 && (spot.inside >> k & 1) != 0) {
-                if (mark[local_maxima_step(k, h, pitch)] != 0) {
-                    beside |= (uint)1 << k;
-                } else {
-                    spoiled = spoiled || (float)pixel[local_maxima_step(k, image_h, image_pitch)] ==
-                                             (float)*pixel;
-                }
-            }
+        if (own > 1) {
+            beside = spot.inside == LOCAL_MAXIMA_ALL ? local_maxima_candidates(mark, LOCAL_MAXIMA_ALL, h, pitch)
+                                                     : local_maxima_candidates(mark, spot.inside, h, pitch);
+            const uint others = local_maxima_neighbours(spot.inside) & ~beside;
+            spoiled = others != 0 && local_maxima_is_level(pixel, others, image_h, image_pitch);
         }
-        states[first + (size_t)at.x] = spoiled ? 2 : *mark;
+        states[first + (size_t)at.x] = spoiled ? 2 : own != 0;
 #pragma unroll 1
         for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END && spoiled && beside != 0; k++) {
             if ((beside >> k & 1) != 0) {
@@ -125,7 +178,7 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
                 scratch[flags_at + ((spot.channel * deep + tz) * down + ty) * across + tx] = 1;
             }
         }
-        if (*mark == 0 && (at.x == 0 || (marks[first] != 0 && mark[-1] != 0))) {
+        if (own == 0 && (at.x == 0 || (marks[first] != 0 && mark[-1] != 0))) {
             scratch[uneven_at + spot.channel] = 1;
         }
     }
