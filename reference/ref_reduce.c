@@ -539,9 +539,9 @@ double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, boo
     h.weight2 = room + 2 * h.n;
     h.sum2 = room + 3 * h.n;
     scan(&h, -1, false, h.weight1);
-    scan(&h, method, false, h.sum1);
+    scan(&h, (int)method, false, h.sum1);
     scan(&h, -1, true, h.weight2);
-    scan(&h, method, true, h.sum2);
+    scan(&h, (int)method, true, h.sum2);
     double result = h.weight1[h.n - 1] > 0 ? THRESHOLDS[method](&h) : (double)NAN;
     free(room);
     return isnan(result) ? (double)NAN : result + 0.0;
