@@ -16,6 +16,7 @@
  * be the same in all lists of a batch; the rest are the images: columns, paths of a part for each table, and of what a
  * report draws.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "shard.h"
 
 #include "../../base/file.h"
