@@ -28,19 +28,39 @@ static bool join(const char *folder, const char *name, char to[IMAGE_PATH_BYTES]
     return ok || err_set(err, CODE_FILES, "cannot read '%s': the path of a well or a field is damaged", folder);
 }
 
-static bool take_well(const char *well, bool (*take)(void *context, const char *path, Err *err), void *context,
-                      Err *err)
+typedef bool Take(void *context, const char *path, Err *err);
+
+/* The fields of a well whose metadata are read. */
+static bool take_fields(const char *well, const ZarrOme *ome, Take *take, void *context, Err *err)
 {
-    ZarrOme ome;
     char path[IMAGE_PATH_BYTES];
-    TRY(read_folder(well, &ome, err));
-    const cJSON *fields = zarr_json_array(zarr_json_object(ome.at, "well"), "images"), *field;
+    const cJSON *fields = zarr_json_array(zarr_json_object(ome->at, "well"), "images"), *field;
     bool ok = fields != NULL || err_set(err, CODE_FILES, "cannot read '%s': it lists no fields", well);
     cJSON_ArrayForEach(field, fields)
     {
         ok = ok && join(well, zarr_json_text(field, "path"), path, err) && take(context, path, err);
     }
+    return ok;
+}
+
+static bool take_well(const char *well, Take *take, void *context, Err *err)
+{
+    ZarrOme ome;
+    TRY(read_folder(well, &ome, err));
+    bool ok = take_fields(well, &ome, take, context, err);
     zarr_ome_free(&ome);
+    return ok;
+}
+
+static bool take_wells(const char *plate, const ZarrOme *ome, Take *take, void *context, Err *err)
+{
+    char path[IMAGE_PATH_BYTES];
+    const cJSON *wells = zarr_json_array(zarr_json_object(ome->at, "plate"), "wells"), *well;
+    bool ok = wells != NULL || err_set(err, CODE_FILES, "cannot read '%s': it is a plate that lists no wells", plate);
+    cJSON_ArrayForEach(well, wells)
+    {
+        ok = ok && join(plate, zarr_json_text(well, "path"), path, err) && take_well(path, take, context, err);
+    }
     return ok;
 }
 
@@ -48,18 +68,10 @@ bool zarr_plate_fields(const char *folder, bool (*take)(void *context, const cha
                        bool *is_plate, Err *err)
 {
     ZarrOme ome;
-    char path[IMAGE_PATH_BYTES];
     TRY(read_folder(folder, &ome, err));
-    *is_plate = ome.kind == ZARR_PLATE;
-    const cJSON *wells = zarr_json_array(zarr_json_object(ome.at, "plate"), "wells"), *well;
-    bool ok = true;
-    if (*is_plate) {
-        ok = wells != NULL || err_set(err, CODE_FILES, "cannot read '%s': it is a plate that lists no wells", folder);
-        cJSON_ArrayForEach(well, wells)
-        {
-            ok = ok && join(folder, zarr_json_text(well, "path"), path, err) && take_well(path, take, context, err);
-        }
-    }
+    bool well = ome.kind == ZARR_WELL;
+    *is_plate = well || ome.kind == ZARR_PLATE;
+    bool ok = !*is_plate || (well ? take_fields : take_wells)(folder, &ome, take, context, err);
     zarr_ome_free(&ome);
     return ok;
 }

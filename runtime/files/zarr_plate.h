@@ -1,5 +1,5 @@
 /*
- * zarr_plate: the images of a plate (HCS): fields of wells, each a folder of its own.
+ * zarr_plate: the images of a plate (HCS), or of one of its wells: fields, each a folder of its own.
  */
 #ifndef RUNTIME_FILES_ZARR_PLATE_H
 #define RUNTIME_FILES_ZARR_PLATE_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 /* Calls `take` with the path of each field, "PLATE.zarr/A/1/0", in the order of the metadata, until it fails.  *is_plate is
- * false for a folder that is no plate, of which nothing is taken. */
+ * false for a folder that is neither, of which nothing is taken. */
 bool zarr_plate_fields(const char *folder, bool (*take)(void *context, const char *path, Err *err), void *context,
                        bool *is_plate, Err *err);
 

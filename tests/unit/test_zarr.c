@@ -252,6 +252,7 @@ static void test_lists(void **state)
     check_list("plate.zarr/",
                (const char *const[]){"plate.zarr/A/1/0", "plate.zarr/A/1/1", "plate.zarr/B/2/0", "plate.zarr/B/2/1"},
                4);
+    check_list("plate.zarr/B/2", (const char *const[]){"plate.zarr/B/2/0", "plate.zarr/B/2/1"}, 2);
     check_list("image_04.ome.zarr", (const char *const[]){"image_04.ome.zarr"}, 1);
     check_list("image_04.ome.zarr[level=1]", (const char *const[]){"image_04.ome.zarr[level=1]"}, 1);
     mkdir(scratch_path("folder"), 0777);
