@@ -14,6 +14,7 @@
 #include "../host/crew.h"
 #include "zarr_describe.h"
 #include "zarr_ome.h"
+#include "zarr_plate_write.h"
 #include "zarr_reduce.h"
 
 #include <errno.h>
@@ -472,13 +473,13 @@ static bool put_list(const ZarrOut *out, size_t n, const cJSON *list, const char
     return ok;
 }
 
-/* The label image has its name now, and the group lists it. */
+/* The image has its name now: a plate, or the group of label images, lists it. */
 bool zarr_publish(void *state, Err *err)
 {
     const ZarrOut *out = state;
-    size_t n = image_length(out->path);
+    size_t n = image_length(out->path), plate = zarr_plate_length(out->path);
     if (!out->plan.inside) {
-        return true;
+        return plate == 0 || zarr_plate_add(out->path, plate, out->plan.version, err);
     }
     ZarrOme ome;
     char *folder = strndup(out->path, n + sizeof "/labels" - 1);
@@ -582,9 +583,10 @@ bool zarr_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     out->fd = fd;
     out->truth = elem == ELEM_BOOL;
     out->bytes = elem_size(elem);
-    size_t image = image_length(path);
+    size_t image = image_length(path), plate = zarr_plate_length(path);
     int version = meta->zarr == OME_ZARR_0_5 ? 3 : 2;
     TRY(image == 0 || find_image(path, image, &version, err));
+    TRY(plate == 0 || zarr_plate_version(path, plate, &version, err));
     TRY(zarr_plan(path, shape, elem, meta, version, image > 0 && meta->labels, &out->plan, err));
     if (!out->plan.plain && !zarr_blosc_load(err)) {
         err->code = CODE_OUTPUT;

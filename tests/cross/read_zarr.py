@@ -60,9 +60,20 @@ def check_image(path):
         assert len(nodes) > 1, path
 
 
+def check_plate(path):
+    fields = glob.glob(path + "/*/*/*/")
+    assert len(fields) == 4
+    ome_zarr_models.open_ome_zarr(zarr.open_group(path, mode="r"))
+    for field in fields:
+        check_image(field.rstrip("/"))
+
+
 def main():
     paths = sorted(p for p in glob.glob(os.path.join(sys.argv[1], "*zarr")) if os.path.isdir(p))
     for path in paths:
+        if os.path.basename(path).startswith("plate"):
+            check_plate(path)
+            continue
         if not path.endswith(".ome.zarr"):
             check_pixels(path)
         check_image(path)

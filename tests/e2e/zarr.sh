@@ -65,6 +65,10 @@ check test "$(sed -n 2p wells/table.csv | cut -d, -f1-6)" = plate.zarr/A/1/0,pla
 expect 0 '' "$PIPEC" run only.pipe plate.zarr -o '{dir}/{name}/labels/{output}'
 check "$COMPARE" same plate.zarr/B/2/0/labels/labels tif/c_labels.tif
 check grep -q '"labels": \["labels"\]' plate.zarr/B/2/0/labels/.zattrs
+expect 0 '' "$PIPEC" run same.pipe plate.zarr -o 'copy/{name}' # a plate again
+check "$COMPARE" same copy/plate.zarr/B/2/0 in/c.tif
+expect 0 '' ./blobs copy/plate.zarr -o wells2
+check cmp wells2/plate_B_2_0_table.csv wells/plate_B_2_0_table.csv
 
 # ---- what is refused --------------------------------------------------------------------------
 expect 2 "is no name for the output 'table'" ./blobs in/a.ome.zarr -o '{stem}_{output}.zarr'

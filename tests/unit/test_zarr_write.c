@@ -291,6 +291,46 @@ static void test_labels(void **state)
     file_discard(place_of("none.ome.zarr"), -1);
 }
 
+/* Fields of a plate are listed in it, in their order, whoever comes first. */
+static void test_plates(void **state)
+{
+    static const char *const FIELDS[] = {"B/10/1", "A/2/0", "B/10/0", "B/9/0", "A/2/0"};
+    const ImageInfo shape = {.x = 20, .y = 9, .z = 1, .c = 1, .t = 1};
+    ImageWriter *writer;
+    Err err = {0};
+    (void)state;
+    for (int version = OME_ZARR_0_4; version <= OME_ZARR_0_5; version++) {
+        const char *plate = version == OME_ZARR_0_4 ? "plate4.zarr" : "plate5.zarr";
+        const char *meta = version == OME_ZARR_0_4 ? ".zattrs" : "zarr.json";
+        char name[200];
+        for (size_t i = 0; i < sizeof FIELDS / sizeof *FIELDS;
+             i++) { /* those after the first have the plate's version */
+            ImageInfo info;
+            snprintf(name, sizeof name, "%s/%s", plate, FIELDS[i]);
+            write_image(place_of(name), &shape, ELEM_U8,
+                        &(ImageMeta){.zarr = i == 0 ? (ZarrVersion)version : OME_ZARR_0_4});
+            free(read_plane(place_of(name), 0, 0, &info));
+        }
+        snprintf(name, sizeof name, "%s/%s", plate, meta);
+        shows(place_of(name), "\"rows\": [{\"name\": \"A\"}, {\"name\": \"B\"}]");
+        shows(place_of(name), "\"columns\": [{\"name\": \"2\"}, {\"name\": \"9\"}, {\"name\": \"10\"}]");
+        shows(place_of(name), "{\"path\": \"B/10\", \"rowIndex\": 1, \"columnIndex\": 2}");
+        snprintf(name, sizeof name, "%s/B/10/%s", plate, meta);
+        shows(place_of(name), "\"images\": [{\"path\": \"0\"}, {\"path\": \"1\"}]");
+    }
+    assert_false(image_create(place_of("five.ome.zarr/A/1/0"), "zarr", &shape, ELEM_U8, NULL, &writer, &err));
+    assert_non_null(strstr(err.text, "five.ome.zarr' is there, and no plate"));
+    err_clear(&err);
+    static const char BAD[] = "{\"plate\": {\"wells\": [{\"path\": \"..\"}]}}";
+    must(file_write(place_of("bad.zarr/.zattrs"), BAD, strlen(BAD), &err), &err);
+    must(image_create(place_of("bad.zarr/A/2/0"), "zarr", &shape, ELEM_U8, NULL, &writer, &err), &err);
+    const char zeros[20 * 9] = {0};
+    must(image_write(writer, 0, 0, 0, 0, 9, zeros, 20, &err), &err);
+    assert_false(image_commit(writer, &err));
+    assert_non_null(strstr(err.text, "list what is no well or field"));
+    file_discard(place_of("bad.zarr"), -1);
+}
+
 /* A folder that has the name is replaced as a whole; a file, and a folder of something else, are not. */
 static void test_replaced(void **state)
 {
@@ -347,9 +387,9 @@ static int remove_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),  cmocka_unit_test(test_means),  cmocka_unit_test(test_metadata),
-        cmocka_unit_test(test_colours), cmocka_unit_test(test_labels), cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_swept),
+        cmocka_unit_test(test_levels),   cmocka_unit_test(test_means),  cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_colours),  cmocka_unit_test(test_labels), cmocka_unit_test(test_plates),
+        cmocka_unit_test(test_replaced), cmocka_unit_test(test_swept),
     };
     return cmocka_run_group_tests(tests, NULL, remove_all);
 }
