@@ -214,29 +214,6 @@ const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix
 
 /* ---- operators ------------------------------------------------------------------------- */
 
-static bool is_atom(const char *text)
-{
-    int depth = 0;
-    for (const char *p = text; *p != '\0'; p++) {
-        if (*p == '(' || *p == '[') {
-            depth++;
-        } else if (*p == ')' || *p == ']') {
-            depth--;
-            if (depth == 0 && text[0] == '(' && p[1] != '\0') {
-                return false;
-            }
-        } else if (depth == 0 && !isalnum((unsigned char)*p) && *p != '_' && *p != '.') {
-            return false;
-        }
-    }
-    return true;
-}
-
-const char *cg_atom(Arena *arena, const char *text)
-{
-    return is_atom(text) ? text : arena_printf(arena, "(%s)", text);
-}
-
 /* The operator's text with its operands put in for the single letters a, b and c. */
 const char *cg_substitute(Arena *arena, const char *text, const char *const operand[3])
 {
@@ -555,7 +532,7 @@ const char *cg_expr(CgContext *cx, IrExpr e)
     text = cg_by_byte(cx, e, make_text);
     bool shared = is_shared(cx, e) && n.op != IR_X_COORD;
     bool named = n.op == IR_X_FOLD; /* by its accumulator, or its window's value */
-    if (shared && (named || !is_atom(text) || strlen(text) >= 16)) {
+    if (shared && (named || !cg_is_atom(text) || strlen(text) >= 16)) {
         text = named ? text : cg_name_value(cx, cg_text_type(cx, &n), text);
         vec_push(k->arena, &cx->memo, (CgMemo){e, text});
     } else if (strlen(text) > 160) {

@@ -33,6 +33,29 @@ const char *cg_of_node(const CgKernel *k, IrId node, const char *part)
     return user_part(k->arena, ir_node(k->g, node)->name, part);
 }
 
+bool cg_is_atom(const char *text)
+{
+    int depth = 0;
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '(' || *p == '[') {
+            depth++;
+        } else if (*p == ')' || *p == ']') {
+            depth--;
+            if (depth == 0 && text[0] == '(' && p[1] != '\0') {
+                return false;
+            }
+        } else if (depth == 0 && !isalnum((unsigned char)*p) && *p != '_' && *p != '.') {
+            return false;
+        }
+    }
+    return true;
+}
+
+const char *cg_atom(Arena *arena, const char *text)
+{
+    return cg_is_atom(text) ? text : arena_printf(arena, "(%s)", text);
+}
+
 /* The input whose file has the type of a node's elements. */
 static int file_of(const CgKernel *k, IrId node)
 {

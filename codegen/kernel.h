@@ -246,7 +246,8 @@ const char *cg_rank_text(CgContext *cx, IrExpr fold);
 const char *cg_loop_end(CgKernel *k, const char *name, const char *end);
 /* An index expression as an element of a table that the host fills. */
 const char *cg_table_text(CgContext *cx, IrExpr e, Elem elem, const char *suffix);
-/* Text that binds as a name does: in brackets where it has to. */
+/* Whether a text binds as a name does; and a text that does, in brackets where it has to. */
+bool cg_is_atom(const char *text);
 const char *cg_atom(Arena *arena, const char *text);
 /* An operator's text (exprs.def) with its operands. */
 const char *cg_substitute(Arena *arena, const char *text, const char *const operand[3]);

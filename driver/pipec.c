@@ -8,7 +8,6 @@
 #include "../runtime/host/streams.h"
 
 #include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -60,23 +59,6 @@ static const struct {
     {"--verify", "verify the graph after each pass"},
 };
 enum { N_COMPILE_OPTIONS = sizeof COMPILE_OPTIONS / sizeof *COMPILE_OPTIONS };
-
-int usage_error(const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    fputs("pipec: ", stderr);
-    vfprintf(stderr, format, ap);
-    fputc('\n', stderr);
-    va_end(ap);
-    return CODE_USAGE;
-}
-
-int complain(const Err *err)
-{
-    status_print(stderr, "pipec: %s\n", err->text);
-    return err_exit_code(err);
-}
 
 static void print_command(const struct Command *command)
 {
@@ -158,23 +140,10 @@ int cmd_help(int argc, char **argv)
                        argv[1]);
 }
 
-static jmp_buf no_memory; /* set before a command begins */
-
-jmp_buf *driver_no_memory(void)
-{
-    return &no_memory;
-}
-
-void driver_arena(Arena *arena)
-{
-    arena_init(arena);
-    arena->out_of_memory = driver_no_memory();
-}
-
 /* What the command holds goes with the process. */
 static int run_command(int (*run)(int argc, char **argv), int argc, char **argv)
 {
-    if (setjmp(no_memory) != 0) {
+    if (setjmp(*driver_no_memory()) != 0) {
         const Err err = {.code = CODE_MEMORY, .text = "out of memory"};
         complain(&err);
         return CODE_MEMORY;

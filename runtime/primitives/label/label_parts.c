@@ -14,8 +14,8 @@
  * and the last row of every plane is kept.
  */
 #include "label_parts.h"
-#include "prim_label.h"
 
+#include "../../../base/connectivity.h"
 #include "../../host/convert.h"
 #include "../prim_host.h"
 #include "../prim_lanes.h"
@@ -25,6 +25,21 @@
 #include <string.h>
 
 extern const char kernel_text_label_map[];
+
+bool label_is_planar(const PrimCall *call)
+{
+    return call->label.connectivity > CONNECTIVITY_PLANAR;
+}
+
+PrimCall label_call(const PrimCall *call)
+{
+    PrimCall own = *call;
+    if (label_is_planar(call)) {
+        own.d = 1;
+        own.label.connectivity -= CONNECTIVITY_PLANAR;
+    }
+    return own;
+}
 
 /* A row, or a plane, at the end of a part; or a row of each plane. */
 typedef struct Edge {

@@ -25,4 +25,8 @@ bool label_parts_run(PrimCall *call, const PrimImage *values);
 
 void label_parts_forget(void *state); /* NULL is allowed */
 
+/* True where the planes of a volume are labelled each by itself; and the call as one about planes then. */
+bool label_is_planar(const PrimCall *call);
+PrimCall label_call(const PrimCall *call);
+
 #endif

@@ -18,7 +18,6 @@
  */
 #include "prim_label.h"
 #include "label_parts.h"
-#include "../../../base/connectivity.h"
 #include "../prim_program.h"
 #include "../prim_visit.h"
 
@@ -59,21 +58,6 @@ static bool scan(const PrimCall *call, DevProgram *program, size_t at, size_t n)
 static size_t divided_up(size_t a, size_t b)
 {
     return (a + b - 1) / b;
-}
-
-bool label_is_planar(const PrimCall *call)
-{
-    return call->label.connectivity > CONNECTIVITY_PLANAR;
-}
-
-PrimCall label_call(const PrimCall *call)
-{
-    PrimCall own = *call;
-    if (label_is_planar(call)) {
-        own.d = 1;
-        own.label.connectivity -= CONNECTIVITY_PLANAR;
-    }
-    return own;
 }
 
 /* ---- label ----------------------------------------------------------------------------------- */

@@ -13,8 +13,4 @@ bool prim_label_run(PrimCall *call, int node_bits);
 bool prim_label_equal_run(PrimCall *call, int node_bits);
 size_t prim_label_equal_scratch(const PrimCall *call, int node_bits);
 
-/* True where the planes of a volume are labelled each by itself; and the call as one about planes then. */
-bool label_is_planar(const PrimCall *call);
-PrimCall label_call(const PrimCall *call);
-
 #endif
