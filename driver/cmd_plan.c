@@ -134,7 +134,8 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
                : w->in_rounds ? " slab"
                : w->boxed     ? " box"
                               : "",
-               parts_is_twin(seg, w) ? " twice" : "", from, kept ? " -> kept" : "", given ? " -> output" : "");
+               parts_is_double_buffered(seg, w) ? " twice" : "", from, kept ? " -> kept" : "",
+               given ? " -> output" : "");
         const PartsWindow *on = lies_on(plan, seg, w);
         printf("%s%s", on != NULL ? " onto " : "", on != NULL ? plan->program->buffers[on->buffer].name : "");
         print_staying(plan, seg, w);

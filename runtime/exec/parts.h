@@ -93,24 +93,24 @@ typedef struct PartsWindow {
     int64_t rows;     /* CUT: rows (planes) that it holds; whole: all */
     int planes;       /* cut across planes: those that each channel has room for */
     uint64_t bytes, offset;
-    uint64_t twin; /* where it is for every other part; see parts_is_twin */
+    uint64_t second; /* where it is for every other part; see parts_is_double_buffered */
 } PartsWindow;
 
 typedef struct PartsSegment {
     PartsKind kind;
-    int step;        /* WHOLE, LOOP, END */
-    bool planes;     /* parts are planes, not rows; of volumes these are cut across all planes */
-    int extent;      /* rows or planes of the image */
-    int rows, parts; /* of the longest part; how many parts */
-    int cols;        /* a part has so many columns; 0: all */
-    int grain;       /* parts are whole multiples of this many rows, but for the last */
-    bool roughly;    /* of many boxes it looks at thousands */
-    uint64_t enough; /* it is laid out to see whether it fits: what boxes have beyond this does not matter */
-    bool twins;      /* windows whose rows come or go are there twice, so that this overlaps */
-    uint64_t slab;   /* bytes of the slab that a round has, if a row (plane) has no more; 0: one row */
-    int rounds;      /* of each part: 1, or as many as there are slabs of an image that is read anywhere */
-    int most;        /* rows of a part, at most, to leave room for rows that stay; 0: any */
-    int fixed;       /* so many rows, as other segments that have a pass of the same primitive; 0: any */
+    int step;            /* WHOLE, LOOP, END */
+    bool planes;         /* parts are planes, not rows; of volumes these are cut across all planes */
+    int extent;          /* rows or planes of the image */
+    int rows, parts;     /* of the longest part; how many parts */
+    int cols;            /* a part has so many columns; 0: all */
+    int grain;           /* parts are whole multiples of this many rows, but for the last */
+    bool roughly;        /* of many boxes it looks at thousands */
+    uint64_t enough;     /* it is laid out to see whether it fits: what boxes have beyond this does not matter */
+    bool double_buffers; /* windows whose rows come or go are there twice, so that this overlaps */
+    uint64_t slab;       /* bytes of the slab that a round has, if a row (plane) has no more; 0: one row */
+    int rounds;          /* of each part: 1, or as many as there are slabs of an image that is read anywhere */
+    int most;            /* rows of a part, at most, to leave room for rows that stay; 0: any */
+    int fixed;           /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
     PartsWindow *windows;
@@ -199,7 +199,7 @@ bool parts_reads_box(const ProgRead *read);
 /* The parts of the segment may be tiles. */
 bool parts_has_columns(const ExecPlan *plan, const PartsSegment *segment);
 /* The window is there twice: its rows come or go while another part is computed. */
-bool parts_is_twin(const PartsSegment *segment, const PartsWindow *window);
+bool parts_is_double_buffered(const PartsSegment *segment, const PartsWindow *window);
 
 /* The grid that a step runs over; the rows (planes) of one. */
 const ExecGrid *parts_grid(const ExecPlan *plan, int step);

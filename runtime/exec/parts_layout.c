@@ -5,7 +5,7 @@
  * time shares its place (plan.h).  The longest parts that stay within the limit are found by halving,
  * then made equally long.
  *
- * Where the device has memory of its own, windows whose rows come and go are there twice (twins), so
+ * Where the device has memory of its own, windows whose rows come and go are double-buffered, so
  * that rows move while a part is computed.  Such parts are many rather than long: the first part's rows
  * and the last one's move while nothing is computed.
  */
@@ -20,13 +20,13 @@
 #include <string.h>
 
 enum {
-    GRAIN = 16,             /* longest parts are looked for in steps of this many rows */
-    TWIN_PARTS = 8,         /* as many parts are enough for twins, */
-    TWIN_BYTES = 16 << 20,  /* but rows that move take at least so many bytes a part, */
-    TWIN_HALO = 8,          /* and the part is so many times what is around it */
-    SHORT_BYTES = 32 << 20, /* are enough to move a part where longer parts would take the room of rows
+    GRAIN = 16,              /* longest parts are looked for in steps of this many rows */
+    BUFFER_PARTS = 8,        /* as many parts are enough for double buffers, */
+    BUFFER_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
+    BUFFER_HALO = 8,         /* and the part is so many times what is around it */
+    SHORT_BYTES = 32 << 20,  /* are enough to move a part where longer parts would take the room of rows
                                that stay; */
-    SHORT_SHARE = 8,        /* and so is such a share of the limit */
+    SHORT_SHARE = 8,         /* and so is such a share of the limit */
     SLAB_SHARE = 8, /* of the limit: what a round has of an image that is read anywhere.  Longer parts save more */
     NEARLY = 64,    /* parts that were looked for among some of them are shortened by this part */
     COLUMNS = 256   /* tiles are multiples of so many columns */
@@ -183,9 +183,9 @@ static bool size_scratch(const ExecPlan *plan, const ExecTarget *target, const P
     return err->code == CODE_OK;
 }
 
-bool parts_is_twin(const PartsSegment *seg, const PartsWindow *w)
+bool parts_is_double_buffered(const PartsSegment *seg, const PartsWindow *w)
 {
-    return seg->twins && !w->whole && (w->load || w->keep);
+    return seg->double_buffers && !w->whole && (w->load || w->keep);
 }
 
 /* The window whose place the one that task t makes takes: the same rows, which nobody needs any more. */
@@ -196,7 +196,7 @@ static int onto_of(const ExecPlan *plan, const PartsSegment *seg, int i)
     for (int k = 0; k < seg->n_windows && plan->buffers[w->buffer].onto >= 0; k++) {
         const PartsWindow *under = &seg->windows[k];
         bool plain = !w->whole && !under->whole && !w->load && !under->keep && !under->boxed &&
-                     !parts_is_twin(seg, w) && !parts_is_twin(seg, under);
+                     !parts_is_double_buffered(seg, w) && !parts_is_double_buffered(seg, under);
         bool same = under->lo == w->lo && under->hi == w->hi && under->rows == w->rows && under->bytes == w->bytes;
         bool again = under->load && (under->lo + under->hi > 0 || seg->cols > 0); /* for the next part */
         if (under->buffer == plan->buffers[w->buffer].onto && under->last == w->first && plain && same && !again) {
@@ -209,8 +209,8 @@ static int onto_of(const ExecPlan *plan, const PartsSegment *seg, int i)
 /* Behind the rows that stay.  In the list: windows, tasks' scratch, the second places of windows. */
 static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *seg, Err *err)
 {
-    int twin = seg->n_windows + seg->n_tasks;
-    size_t n = (size_t)(twin + seg->n_windows);
+    int second = seg->n_windows + seg->n_tasks;
+    size_t n = (size_t)(second + seg->n_windows);
     uint64_t base = seg->crowded ? 0 : seg->base;
     PlanBuffer *list = calloc(n + 1, sizeof *list);
     PlanResult result = {0};
@@ -219,13 +219,13 @@ static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *s
     }
     for (int i = 0; i < seg->n_windows; i++) {
         const PartsWindow *w = &seg->windows[i];
-        bool two = parts_is_twin(seg, w);
+        bool two = parts_is_double_buffered(seg, w);
         list[i] = (PlanBuffer){w->bytes,
                                w->load ? -1
                                : two   ? 0
                                        : w->first,
                                two ? seg->n_tasks : w->last, onto_of(plan, seg, i), 0};
-        list[twin + i] = (PlanBuffer){two ? w->bytes : 0, 0, seg->n_tasks, -1, 0};
+        list[second + i] = (PlanBuffer){two ? w->bytes : 0, 0, seg->n_tasks, -1, 0};
     }
     for (int t = 0; t < seg->n_tasks; t++) {
         list[seg->n_windows + t] = (PlanBuffer){seg->scratch[t], 0, seg->n_tasks, -1, 0};
@@ -233,7 +233,7 @@ static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *s
     bool ok = plan_pack(list, (int)n, target->alignment, target->max_alloc, &result, err);
     for (int i = 0; ok && i < seg->n_windows; i++) {
         seg->windows[i].offset = base + list[i].offset;
-        seg->windows[i].twin = base + list[twin + i].offset;
+        seg->windows[i].second = base + list[second + i].offset;
     }
     for (int t = 0; ok && t < seg->n_tasks; t++) {
         seg->scratch_at[t] = base + list[seg->n_windows + t].offset;
@@ -288,7 +288,7 @@ bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan
     if (seg->kind == PARTS_LOOP || seg->kind == PARTS_END) {
         return true;
     }
-    seg->twins = false;
+    seg->double_buffers = false;
     seg->slab = 0;
     seg->enough = UINT64_MAX;
     seg->cols = parts_has_columns(plan, seg) ? COLUMNS : 0;
@@ -428,8 +428,8 @@ static void what_moves(const ExecPlan *plan, const PartsSegment *seg, int *aroun
     }
 }
 
-/* Twins, if the parts do not get too short with them. */
-static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
+/* Double buffers, if the parts do not get too short with them. */
+static bool try_double_buffers(const Search *s, PartsSegment *seg, int fixed)
 {
     int around, rows = seg->rows;
     uint64_t bytes;
@@ -438,16 +438,16 @@ static bool try_twins(const Search *s, PartsSegment *seg, int fixed)
         (s->target->cpu && s->target->part_rows == 0)) {
         return true;
     }
-    int enough = (seg->extent + TWIN_PARTS - 1) / TWIN_PARTS, least = TWIN_HALO * around;
-    int moves = (uint64_t)enough * bytes < TWIN_BYTES ? (int)(TWIN_BYTES / bytes) : enough;
+    int enough = (seg->extent + BUFFER_PARTS - 1) / BUFFER_PARTS, least = BUFFER_HALO * around;
+    int moves = (uint64_t)enough * bytes < BUFFER_BYTES ? (int)(BUFFER_BYTES / bytes) : enough;
     int most = moves > least ? moves : least;
-    seg->twins = true;
+    seg->double_buffers = true;
     TRY(fixed > 0 ? lay_out(s, seg, fixed) : find_rows(s, seg, rows < most ? rows : most));
     bool tests = s->target->part_rows > 0;
     if (seg->bytes <= s->limit && (tests || fixed > 0 || seg->rows >= least)) {
         return true;
     }
-    seg->twins = false;
+    seg->double_buffers = false;
     return lay_out(s, seg, rows);
 }
 
@@ -459,7 +459,7 @@ int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit)
         return 0;
     }
     what_moves(plan, seg, &around, &bytes);
-    int rows = bytes > enough ? 1 : (int)(enough / bytes), least = TWIN_HALO * around;
+    int rows = bytes > enough ? 1 : (int)(enough / bytes), least = BUFFER_HALO * around;
     return bytes <= 1 ? 0 : rows > least ? rows : least;
 }
 
@@ -481,7 +481,7 @@ static bool layout_with(const Search *s, PartsSegment *seg, uint64_t slab)
     int most = seg->most > 0 && seg->most < seg->extent ? seg->most : seg->extent;
     most = s->target->part_rows > 0 ? s->target->part_rows : most;
     seg->slab = slab;
-    seg->twins = false;
+    seg->double_buffers = false;
     seg->enough = UINT64_MAX;
     seg->cols = 0;
     return parts_has_columns(s->plan, seg) ? lay_out_tiles(s, seg, fixed, most) : lay_out_rows(s, seg, fixed, most);
@@ -510,5 +510,5 @@ bool parts_layout(const ExecPlan *plan, const ExecTarget *target, const PartsPla
     if (seg->bytes > limit) {
         return does_not_fit(plan, seg, limit, err);
     }
-    return seg->kind == PARTS_WHOLE || try_twins(&s, seg, seg->fixed);
+    return seg->kind == PARTS_WHOLE || try_double_buffers(&s, seg, seg->fixed);
 }

@@ -106,7 +106,7 @@ static bool is_shared(const Segment *seg, int buffer, uint64_t at, uint64_t byte
     for (int i = 0; i < seg->plan->n_windows; i++) {
         const PartsWindow *w = &seg->plan->windows[i];
         bool there = overlap(at, bytes, w->offset, w->bytes) ||
-                     (parts_is_twin(seg->plan, w) && overlap(at, bytes, w->twin, w->bytes));
+                     (parts_is_double_buffered(seg->plan, w) && overlap(at, bytes, w->second, w->bytes));
         if (w->buffer != buffer && there) {
             return true;
         }
@@ -336,8 +336,8 @@ static bool open_window(Segment *seg, int i)
     Exec *exec = run->exec;
     const PartsWindow *w = &seg->plan->windows[i];
     TRY(exec_slice(exec, w->offset, w->bytes, &seg->places[0][i], run->err));
-    if (parts_is_twin(seg->plan, w)) {
-        TRY(exec_slice(exec, w->twin, w->bytes, &seg->places[1][i], run->err));
+    if (parts_is_double_buffered(seg->plan, w)) {
+        TRY(exec_slice(exec, w->second, w->bytes, &seg->places[1][i], run->err));
     }
     exec->mem[w->buffer] = seg->mem[i] = seg->places[0][i];
     bool stored = run->parts->kept[w->buffer] || parts_gives_late(seg, w->buffer);
@@ -493,7 +493,7 @@ static bool run_tiles(Segment *seg)
     return true;
 }
 
-/* With twins the rows of the part before are taken while this one is computed, and the next one's go
+/* With double buffers the rows of the part before are taken while this one is computed, and the next one's go
  * up before this one's are taken; else each part waits for the one before. */
 static bool run_parts(Segment *seg)
 {
@@ -504,8 +504,8 @@ static bool run_parts(Segment *seg)
         seg->rows = smaller(plan->rows, plan->extent - at);
         TRY((plan->cols > 0 ? run_tiles : run_part)(seg));
         TRY(parts_finish_saving(seg) && parts_begin_saving(seg));
-        TRY(plan->twins || parts_finish_saving(seg));
-        seg->slot = plan->twins ? 1 - seg->slot : 0;
+        TRY(plan->double_buffers || parts_finish_saving(seg));
+        seg->slot = plan->double_buffers ? 1 - seg->slot : 0;
     }
     return parts_finish_saving(seg);
 }

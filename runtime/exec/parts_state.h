@@ -58,7 +58,7 @@ typedef struct Segment {
     Run *run;
     PartsSegment *plan;
     DevMem **mem;         /* by window, for the part under way */
-    DevMem **places[2];   /* by window: its memory, and that of every other part where it is a twin */
+    DevMem **places[2];   /* by window: its memory, and that of every other part where it is double-buffered */
     DevMem **scratch;     /* by task */
     DevMem **stays;       /* by PartsPlan.stays; NULL: nothing of it stays in this segment */
     Rest *rests;          /* by window */
