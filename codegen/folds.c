@@ -402,7 +402,7 @@ static bool is_sum_of_products(const IrGraph *g, const IrExprNode *n, IrExpr *we
     return true;
 }
 
-/* Pixels of an image as they are, in f32, also whole numbers that are held so; 0: it is something else. */
+/* Pixels of an image as they are, in f32, also whole numbers that are in registers so; 0: it is something else. */
 static IrExpr read_of(const CgContext *cx, IrExpr pixel)
 {
     const IrGraph *g = cx->k->g;

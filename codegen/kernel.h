@@ -140,10 +140,10 @@ typedef struct CgMemo {
     const char *text;
 } CgMemo;
 
-typedef struct CgHeld {
+typedef struct CgRegisterTypes {
     IdMap nodes;
     Vec(Elem) type; /* by place in `nodes` */
-} CgHeld;
+} CgRegisterTypes;
 
 struct CgContext {
     CgKernel *k;
@@ -158,10 +158,10 @@ struct CgContext {
     Vec(CgMemo) memo;              /* named expressions in scope */
     Vec(CgMemo) uniform;           /* named in the prologue */
     Vec(CgLoop) loops;
-    IdMap counted;      /* expressions below the roots */
-    Vec(int) uses;      /* of each: how often it is used */
-    const CgHeld *held; /* the types that `read` gives pixels; NULL: ir_read_type */
-    IrFolds abreast;    /* folds of the expression that is being written, of which some may share a loop */
+    IdMap counted;                    /* expressions below the roots */
+    Vec(int) uses;                    /* of each: how often it is used */
+    const CgRegisterTypes *registers; /* the types that `read` gives pixels; NULL: ir_read_type */
+    IrFolds abreast; /* folds of the expression that is being written, of which some may share a loop */
 };
 
 void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read);
@@ -173,10 +173,10 @@ void cg_begin(CgContext *cx, IrExpr e);
 void cg_forget_uses(CgContext *cx);
 const char *cg_expr(CgContext *cx, IrExpr e);
 /* The types in which work-items hold pixels of the nodes that a step loads. */
-const CgHeld *cg_held(const CgKernel *k, const IrStep *step);
+const CgRegisterTypes *cg_register_types(const CgKernel *k, const IrStep *step);
 /* That of one node. */
-Elem cg_held_type(const CgContext *cx, IrId node);
-/* The value of a constant border, which is one that the image can have, as its pixels are held; "0": of none. */
+Elem cg_register_type(const CgContext *cx, IrId node);
+/* The value of a constant border, which is one that the image can have, as its pixels are in registers; "0": of none. */
 const char *cg_outside(CgContext *cx, IrId node, IrExpr outside);
 /* The type of what cg_expr gives for an expression. */
 Elem cg_text_type(const CgContext *cx, const IrExprNode *n);

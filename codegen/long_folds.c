@@ -61,10 +61,10 @@ static const char *read_row(CgContext *cx, IrExpr read)
     const Long *l = cx->user;
     const char *at = cx->loops.at[cx->loops.n - 1].name;
     for (int i = 0; i < l->of.n_reads; i++) {
-        Elem held = cg_held_type(cx, read_of(l, i).node);
+        Elem own = cg_register_type(cx, read_of(l, i).node);
         if (l->of.read[i] == read) {
-            return held == ELEM_BOOL ? arena_printf(l->k->arena, "(px_row%d[%s] != 0)", i, at)
-                                     : arena_printf(l->k->arena, "(%s)px_row%d[%s]", cg_type(held), i, at);
+            return own == ELEM_BOOL ? arena_printf(l->k->arena, "(px_row%d[%s] != 0)", i, at)
+                                    : arena_printf(l->k->arena, "(%s)px_row%d[%s]", cg_type(own), i, at);
         }
     }
     return cg_read_memory(cx, read);
@@ -105,7 +105,7 @@ static const char *tile_type(const Long *l, int i)
     if (l->blends) {
         return cg_type(fold_of(l).type);
     }
-    Elem type = cg_held_type(&l->cx, read_of(l, i).node);
+    Elem type = cg_register_type(&l->cx, read_of(l, i).node);
     return type == ELEM_BOOL ? "uchar" : cg_type(type);
 }
 
@@ -206,7 +206,7 @@ static void take_row(Long *l, int i)
     const char *extent = cg_param_extent(l->k, read.node, z ? 2 : 1);
     const char *at = arena_printf(l->k->arena, "at%d", i);
     cg_line(cx, "const int %s = %s(min(from + t, last + %s), %s);", at, CG_BORDER_MAPS[read.border], l->hi, extent);
-    cg_line(cx, "%s near%d[PX];", cg_type(cg_held_type(cx, read.node)), i);
+    cg_line(cx, "%s near%d[PX];", cg_type(cg_register_type(cx, read.node)), i);
     cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", cg_element(l->k, read.node), i,
             z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
     if (read.border == IR_CONSTANT) {
@@ -501,7 +501,7 @@ static void begin_long(Long *l, CgKernel *k, const IrStep *step)
     ir_long_fold(k->g, step->stages.at[0], &l->of);
     cg_context(&l->cx, k, &l->body, &l->prologue, read_text);
     l->cx.user = l;
-    l->cx.held = cg_held(k, step);
+    l->cx.registers = cg_register_types(k, step);
     l->cx.indent = l->cx.prologue_indent = 1;
     cg_count_uses(&l->cx, ir_node(k->g, step->stages.at[0])->map.value);
     const IrExprNode fold = fold_of(l);

@@ -249,7 +249,7 @@ static void take_from_tile(Rows *r, IrId node, Row row, const Columns *c, const 
     CgKernel *k = r->k;
     Arena *arena = k->arena;
     const char *left = rows_left(r, node), *width = rows_width(r, node), *array = c->array;
-    Elem type = cg_held_type(&r->cx, node);
+    Elem type = cg_register_type(&r->cx, node);
     Tile tile = {.own = strcmp(width, "PX") == 0,
                  .rises = c->own,
                  .array = array,
@@ -301,7 +301,7 @@ static void load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
     }
     Columns *c = new_columns(r, node, &row, channel);
     const char *array = c->array, *width = rows_width(r, node), *element = cg_element(r->k, node);
-    const char *type = cg_type(cg_held_type(&r->cx, node));
+    const char *type = cg_type(cg_register_type(&r->cx, node));
     bool wide = strcmp(width, "PX") != 0;
     if (wide) {
         cg_param_extent(k, 0, 0);
@@ -677,9 +677,9 @@ const char *rows_emit_stage(Rows *r, IrId id, Row row, const char *array)
     const char *width = rows_width(r, id), *left = rows_left(r, id);
     if (array == NULL) {
         array = new_columns(r, id, &row, "")->array;
-        rows_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_held_type(&r->cx, id)), array, width));
+        rows_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_register_type(&r->cx, id)), array, width));
     }
-    const bool vectors = cg_held_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
+    const bool vectors = cg_register_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
     rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
@@ -723,7 +723,7 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
     }
     rows_find_extents(r);
     cg_context(&r->cx, k, r->body, r->prologue, read_text);
-    r->cx.held = cg_held(k, step);
+    r->cx.registers = cg_register_types(k, step);
     r->cx.rise = rise_text;
     r->cx.user = r;
     if (step->ahead == 0) {
@@ -786,7 +786,7 @@ static void describe_inside(Rows *r)
     for (int i = 0; i < r->carried.n; i++) {
         Carried *c = &r->carried.at[i];
         c->element = cg_element(r->k, c->node);
-        c->kept = cg_type(cg_held_type(&r->cx, c->node));
+        c->kept = cg_type(cg_register_type(&r->cx, c->node));
         c->left = rows_left(r, c->node);
         c->width = rows_width(r, c->node);
         c->row = rows_row_text(r, c->node, z ? "y" : "px_at", z ? "px_at" : "plane", c->channel);
