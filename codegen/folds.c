@@ -363,7 +363,7 @@ const char *cg_fold_text(CgContext *cx, IrExpr e)
 {
     Abreast of = abreast_of(cx, e);
     for (int i = 0; i < of.n; i++) {
-        cg_keep_same(cx, of.fold[i]);
+        cg_hoist(cx, of.fold[i]);
     }
     for (int i = 0; i < of.n; i++) {
         const IrExprNode n = *ir_expr(cx->k->g, of.fold[i]);
@@ -573,7 +573,7 @@ const char *cg_rank_text(CgContext *cx, IrExpr e)
     const CgWindow w = cg_window(cx, e);
     const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
     const char *element = type == ELEM_U32 ? "uint" : type == ELEM_F64 ? "long" : "int";
-    cg_keep_same(cx, e);
+    cg_hoist(cx, e);
     double some;
     bool none = !ir_is_const(k->g, w.count, &some) || some <= 0;
     cg_line(cx, none ? "%s %s[AT_LEAST_ONE(%s)];" : "%s %s[%s];", element, list, w.size);

@@ -200,7 +200,7 @@ CgByteTables *cg_byte_tables(CgKernel *k);
 /* The text of an expression: a look-up where it has a table, else what `text` gives. */
 const char *cg_by_byte(CgContext *cx, IrExpr e, const char *(*text)(CgContext *cx, IrExpr e));
 /* Computes what stays the same in every turn of a fold that is about to be written. */
-void cg_keep_same(CgContext *cx, IrExpr fold);
+void cg_hoist(CgContext *cx, IrExpr fold);
 /* One step of a fold whose own loop is open: the loops inside it, and `acc = acc op body`. */
 void cg_fold_steps(CgContext *cx, IrExpr fold, const char *acc);
 /* A blend's texts: its weights, and its first, middle and last index. */

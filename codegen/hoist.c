@@ -1,7 +1,6 @@
 /*
- * same: folds that stay the same in every turn of a loop are computed in front of it.  What clips a
- * stack by its median reads the median in a sum over the planes; left there, it is sorted once for
- * each plane, and compilers do not move a loop out of another.
+ * hoist: loop-invariant folds are computed in front of the loop.  What clips a stack by its median reads the median in a
+ * sum over the planes; left there, it is sorted once for each plane, and compilers do not move a loop out of another.
  */
 #include "kernel.h"
 
@@ -21,7 +20,7 @@ typedef struct Turns {
     CgContext *cx;
     IrExpr fold;  /* whose loops are about to be opened */
     Vec(int) own; /* indices that the loops of that fold run over */
-    Vec(IrExpr) same;
+    Vec(IrExpr) invariant;
 } Turns;
 
 static bool is_own(const Turns *t, int index)
@@ -34,7 +33,7 @@ static bool is_own(const Turns *t, int index)
 }
 
 /* Folds of pixels in the body that know all their indices before the loops are opened. */
-static void note_same(const IrGraph *g, IrExpr e, void *ctx)
+static void note_invariant(const IrGraph *g, IrExpr e, void *ctx)
 {
     Turns *t = ctx;
     const IrExprNode *n = ir_expr(g, e);
@@ -48,10 +47,10 @@ static void note_same(const IrGraph *g, IrExpr e, void *ctx)
             return;
         }
     }
-    vec_push(t->cx->k->arena, &t->same, e);
+    vec_push(t->cx->k->arena, &t->invariant, e);
 }
 
-void cg_keep_same(CgContext *cx, IrExpr fold)
+void cg_hoist(CgContext *cx, IrExpr fold)
 {
     CgKernel *k = cx->k;
     Turns t = {.cx = cx, .fold = fold};
@@ -61,11 +60,11 @@ void cg_keep_same(CgContext *cx, IrExpr fold)
         n = *ir_expr(k->g, n.a);
         vec_push(k->arena, &t.own, (int)n.num);
     }
-    ir_walk(k->g, n.a, note_same, &t);
-    for (int i = 0; i < t.same.n; i++) {
-        if (cg_recall(cx->memo.at, cx->memo.n, t.same.at[i]) == NULL) {
-            const char *text = cg_expr(cx, t.same.at[i]);
-            vec_push(k->arena, &cx->memo, (CgMemo){t.same.at[i], text});
+    ir_walk(k->g, n.a, note_invariant, &t);
+    for (int i = 0; i < t.invariant.n; i++) {
+        if (cg_recall(cx->memo.at, cx->memo.n, t.invariant.at[i]) == NULL) {
+            const char *text = cg_expr(cx, t.invariant.at[i]);
+            vec_push(k->arena, &cx->memo, (CgMemo){t.invariant.at[i], text});
         }
     }
 }
