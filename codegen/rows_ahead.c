@@ -68,8 +68,8 @@ static void add_carried(Rows *r, const IrRowsOf *of)
 
 static void declare_rows(Rows *r, const IrRowsOf *of, const char *array)
 {
-    str_addf(r->before, "    %s %s[%d + TURNS][%s];\n", cg_type(cg_held_type(&r->cx, of->node)), array, of->hi - of->lo,
-             rows_width(r, of->node));
+    str_addf(r->before, "    %s %s[%d + TURNS][%s];\n", cg_type(cg_register_type(&r->cx, of->node)), array,
+             of->hi - of->lo, rows_width(r, of->node));
 }
 
 static void move_rows(Rows *r, const IrRowsOf *of, const char *array)

@@ -13,8 +13,8 @@
  */
 #include "rows.h"
 #include "figures.h"
+#include "horizontal.h"
 #include "shifted.h"
-#include "siblings.h"
 
 #include "../ir/ahead.h"
 #include "../ir/long_fold.h"
@@ -542,7 +542,7 @@ static bool try_to_join(Grouping *b, IrId p)
     const IrGraph *g = b->g;
     IrSchedule *s = b->s;
     int from = s->step[p], to = only_consumer(b, p);
-    if (to == from) { /* they met as siblings */
+    if (to == from) { /* they were fused horizontally */
         remark(b, p, to, NULL);
         s->stored[p] = false;
         return true;
@@ -628,7 +628,7 @@ void pass_choose_shapes(Grouping *b)
     }
     if (b->cx->fuse == FUSE_ALL) {
         join_producers(b);
-        if (pass_join_siblings(b)) { /* what both read has one reader now */
+        if (pass_fuse_horizontally(b)) { /* what both read has one reader now */
             join_producers(b);
         }
     }

@@ -119,7 +119,7 @@ static void reductions_are_taken_on_the_way(void **state)
     }
 }
 
-/* ---- siblings ------------------------------------------------------------------------------ */
+/* ---- horizontal fusion --------------------------------------------------------------------- */
 
 static int count_kernels(const IrSchedule *s)
 {

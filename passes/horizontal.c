@@ -1,5 +1,5 @@
 /*
- * siblings: kernels that read the same image become one.
+ * horizontal: horizontal fusion: kernels that read the same image become one.
  *
  * Two kernels over the same grid that march over rows are one with all their results when they read
  * the same image, or one reads at the same pixel what the other stores: each image is read once,
@@ -13,7 +13,7 @@
  * The joined kernel stands where the later one stood, if nobody between them needs what the earlier
  * one makes; or where the earlier one stood, if all is there that the later one needs.
  */
-#include "siblings.h"
+#include "horizontal.h"
 
 #include "rows.h"
 
@@ -22,20 +22,20 @@
 #include <string.h>
 
 enum {
-    MAX_SIBLINGS = 24, /* stages of a joined kernel, */
-    MAX_GATHERS = 8,   /* as many as a pixel between pixels of a volume has neighbours */
-    MAX_IMAGES = 16,   /* and images, each with three arguments */
-    MAX_READERS = 48   /* of an image before a kernel with which it is compared */
+    MAX_FUSED = 24,  /* stages of a joined kernel, */
+    MAX_GATHERS = 8, /* as many as a pixel between pixels of a volume has neighbours */
+    MAX_IMAGES = 16, /* and images, each with three arguments */
+    MAX_READERS = 48 /* of an image before a kernel with which it is compared */
 };
 
-typedef struct Siblings {
+typedef struct Horizontal {
     Grouping *b;
     IrGraph *g;
     IrSchedule *s;
     Cost *cost;
     bool *rows;          /* by step: it is a kernel that marches over rows */
     Vec(int) candidates; /* steps with which one may become one kernel, in ascending order */
-} Siblings;
+} Horizontal;
 
 static bool is_in(const IrId *list, int n, IrId id)
 {
@@ -47,7 +47,7 @@ static bool is_in(const IrId *list, int n, IrId id)
     return false;
 }
 
-static bool step_reads(Siblings *b, const IrStep *step, IrId id)
+static bool step_reads(Horizontal *b, const IrStep *step, IrId id)
 {
     for (int i = 0; i < step->stages.n; i++) {
         const CostStage *stage = cost_stage(b->cost, step->stages.at[i]);
@@ -58,7 +58,7 @@ static bool step_reads(Siblings *b, const IrStep *step, IrId id)
     return false;
 }
 
-static bool step_moves(Siblings *b, const IrStep *step, IrId id)
+static bool step_moves(Horizontal *b, const IrStep *step, IrId id)
 {
     for (int i = 0; i < step->stages.n; i++) {
         const CostStage *stage = cost_stage(b->cost, step->stages.at[i]);
@@ -73,7 +73,7 @@ static bool step_moves(Siblings *b, const IrStep *step, IrId id)
 
 /* An image that two kernels both read, or that the earlier one makes for the later one; 0: none, or
  * it is read at other pixels than it is computed on. */
-static IrId shared_image(Siblings *b, const IrStep *one, const IrStep *two)
+static IrId shared_image(Horizontal *b, const IrStep *one, const IrStep *two)
 {
     IrId shared = 0;
     for (int i = 0; i < one->stages.n; i++) {
@@ -95,7 +95,7 @@ static IrId shared_image(Siblings *b, const IrStep *one, const IrStep *two)
 }
 
 /* Images that are arguments of a kernel of these stages, those read by several counted again. */
-static int count_images(Siblings *b, const IrId *stages, int n)
+static int count_images(Horizontal *b, const IrId *stages, int n)
 {
     int images = 0;
     for (int i = 0; i < n; i++) {
@@ -115,7 +115,7 @@ static int count_images(Siblings *b, const IrId *stages, int n)
 
 /* ---- joining ------------------------------------------------------------------------------- */
 
-static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *stages, double *saved)
+static bool pays(Horizontal *b, const IrStep *one, const IrStep *two, const IrId *stages, double *saved)
 {
     CostKernel first = cost_kernel(b->cost, one->stages.at, one->stages.n);
     CostKernel second = cost_kernel(b->cost, two->stages.at, two->stages.n);
@@ -125,7 +125,7 @@ static bool pays(Siblings *b, const IrStep *one, const IrStep *two, const IrId *
            cost_time(b->cost, &both) <= cost_time(b->cost, &first) + cost_time(b->cost, &second);
 }
 
-static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
+static void tell(Horizontal *b, IrId shared, const IrStep *one, const IrStep *two, double saved)
 {
     IrRemark remark = {.from = shared,
                        .to = two->stages.at[two->stages.n - 1],
@@ -138,15 +138,15 @@ static void tell(Siblings *b, IrId shared, const IrStep *one, const IrStep *two,
     grouping_add_remark(b->b, remark);
 }
 
-static bool try_to_join(Siblings *b, int a, int z)
+static bool try_to_join(Horizontal *b, int a, int z)
 {
     const IrStep *one = &b->s->steps.at[a], *two = &b->s->steps.at[z];
     int n = one->stages.n + two->stages.n;
-    if (one->loop != two->loop || n > MAX_SIBLINGS ||
+    if (one->loop != two->loop || n > MAX_FUSED ||
         ir_node(b->g, one->stages.at[0])->grid != ir_node(b->g, two->stages.at[0])->grid) {
         return false;
     }
-    IrId shared = shared_image(b, one, two), stages[MAX_SIBLINGS];
+    IrId shared = shared_image(b, one, two), stages[MAX_FUSED];
     int place = shared != 0 ? grouping_joined_place(b->b, a, z) : -1;
     if (place < 0) {
         return false;
@@ -193,7 +193,7 @@ static bool follows(const IrGraph *g, const IrStep *late, const IrStep *early)
     return does;
 }
 
-static bool try_to_join_gathers(Siblings *b, int a, int z)
+static bool try_to_join_gathers(Horizontal *b, int a, int z)
 {
     const IrStep *one = &b->s->steps.at[a], *two = &b->s->steps.at[z];
     IrId from = gathered_by(b->g, one);
@@ -209,7 +209,7 @@ static bool try_to_join_gathers(Siblings *b, int a, int z)
     return place >= 0;
 }
 
-static bool join_gathers(Siblings *b)
+static bool join_gathers(Horizontal *b)
 {
     bool any = false;
     for (int z = 1; z < b->s->steps.n; z++) {
@@ -228,7 +228,7 @@ static bool is_candidate(Grouping *b, const IrStep *step)
            pass_rows_refusal(b, step, NULL) == NULL;
 }
 
-static void add_candidate(Siblings *b, IrId stage, int after, int before)
+static void add_candidate(Horizontal *b, IrId stage, int after, int before)
 {
     int step = b->s->step[stage], at = b->candidates.n;
     if (step <= after || step >= before || !b->rows[step]) {
@@ -246,7 +246,7 @@ static void add_candidate(Siblings *b, IrId stage, int after, int before)
 }
 
 /* The kernels behind step `after` and before z that make or read an image that z reads. */
-static void find_candidates(Siblings *b, int after, int z)
+static void find_candidates(Horizontal *b, int after, int z)
 {
     const IrStep *step = &b->s->steps.at[z];
     b->candidates.n = 0;
@@ -272,7 +272,7 @@ static void find_candidates(Siblings *b, int after, int z)
     }
 }
 
-static bool join_with_earlier(Siblings *b, int z)
+static bool join_with_earlier(Horizontal *b, int z)
 {
     bool any = false;
     find_candidates(b, -1, z);
@@ -287,14 +287,14 @@ static bool join_with_earlier(Siblings *b, int z)
     return any;
 }
 
-bool pass_join_siblings(Grouping *grouping)
+bool pass_fuse_horizontally(Grouping *grouping)
 {
     IrSchedule *s = grouping->s;
-    Siblings b = {.b = grouping,
-                  .g = grouping->g,
-                  .s = s,
-                  .cost = &grouping->cost,
-                  .rows = arena_array(grouping->g->arena, bool, s->steps.n + 1)};
+    Horizontal b = {.b = grouping,
+                    .g = grouping->g,
+                    .s = s,
+                    .cost = &grouping->cost,
+                    .rows = arena_array(grouping->g->arena, bool, s->steps.n + 1)};
     bool any = false;
     for (int i = 0; i < s->steps.n; i++) {
         b.rows[i] = is_candidate(grouping, &s->steps.at[i]);
