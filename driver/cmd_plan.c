@@ -93,13 +93,13 @@ static void print_tasks(Compilation *c, const ExecPlan *plan, const PartsSegment
     }
 }
 
-/* Rows of the window's image that stay from segment to segment. */
-static void print_staying(const ExecPlan *plan, const PartsSegment *seg, const PartsWindow *w)
+/* Resident rows of the window's image. */
+static void print_residents(const ExecPlan *plan, const PartsSegment *seg, const PartsWindow *w)
 {
-    for (int i = 0; i < plan->parts->n_stays; i++) {
-        int rows = parts_stay_rows(seg, i);
-        if (plan->parts->stays[i].buffer == w->buffer && rows > 0) {
-            printf(", %d %s stay", rows, seg->planes ? "planes" : "rows");
+    for (int i = 0; i < plan->parts->n_residents; i++) {
+        int rows = parts_resident_rows(seg, i);
+        if (plan->parts->residents[i].buffer == w->buffer && rows > 0) {
+            printf(", %d %s resident", rows, seg->planes ? "planes" : "rows");
         }
     }
 }
@@ -138,7 +138,7 @@ static void print_windows(const ExecPlan *plan, const PartsSegment *seg)
                given ? " -> output" : "");
         const PartsWindow *on = lies_on(plan, seg, w);
         printf("%s%s", on != NULL ? " onto " : "", on != NULL ? plan->program->buffers[on->buffer].name : "");
-        print_staying(plan, seg, w);
+        print_residents(plan, seg, w);
         putchar('\n');
     }
 }

@@ -31,7 +31,7 @@
  * Every byte on the device counts: windows (the rows of a buffer that a part needs), whole buffers,
  * scratch of primitives, values.  The longest part that stays within the limit is taken, unless an
  * image is loaded again and again: then parts are short, and what is left of the memory holds rows of
- * that image that *stay* from one segment to the next and are loaded once (parts_arrange.c).
+ * that image that are *resident* from one segment to the next and loaded once (parts_arrange.c).
  */
 #ifndef RUNTIME_PARTS_H
 #define RUNTIME_PARTS_H
@@ -109,27 +109,27 @@ typedef struct PartsSegment {
     bool double_buffers; /* windows whose rows come or go are there twice, so that this overlaps */
     uint64_t slab;       /* bytes of the slab that a round has, if a row (plane) has no more; 0: one row */
     int rounds;          /* of each part: 1, or as many as there are slabs of an image that is read anywhere */
-    int most;            /* rows of a part, at most, to leave room for rows that stay; 0: any */
+    int most;            /* rows of a part, at most, to leave room for resident rows; 0: any */
     int fixed;           /* so many rows, as other segments that have a pass of the same primitive; 0: any */
     PartsTask *tasks;
     int n_tasks;
     PartsWindow *windows;
     int n_windows;
     uint64_t *scratch, *scratch_at; /* by task */
-    int *stay;                      /* by PartsPlan.stays: rows of them that stay in this segment; NULL: none */
-    uint64_t base;                  /* bytes of the arena before its own, for rows that stay */
-    bool crowded;                   /* with as many labels as there are it only fits without them: none stay */
+    int *resident;                  /* by PartsPlan.residents: resident rows of them in this segment; NULL: none */
+    uint64_t base;                  /* bytes of the arena before its own, for resident rows */
+    bool crowded;                   /* with as many labels as there are it only fits without them: none are resident */
     uint64_t bytes;                 /* all that it needs, with those before */
 } PartsSegment;
 
 /* The first rows of an image (planes, where it has z), which lie in the arena, before what segments have
  * for themselves, so that later segments need not load them.  The store or file has them, too. */
-typedef struct PartsStay {
+typedef struct PartsResident {
     int buffer;
     int first, last;        /* segments that may have them there */
     int rows;               /* the most that any of those has */
     uint64_t offset, bytes; /* in the arena; of a row of one channel.  Channels are `rows` apart */
-} PartsStay;
+} PartsResident;
 
 typedef struct PartsPlan {
     PartsSegment *segments;
@@ -140,8 +140,8 @@ typedef struct PartsPlan {
     int *maker;    /* by buffer: the step that writes it; -1 none */
     int *last_use; /* by buffer: the last segment that loads it; -1 none */
     int *times;    /* by buffer: how often its rows are loaded, in as many rounds as are expected */
-    PartsStay *stays;
-    int n_stays;
+    PartsResident *residents;
+    int n_residents;
     double labels; /* as many are expected where the number is not known yet */
     void **state;  /* by step: what primitives keep on the host while it runs; NULL before */
     uint64_t room; /* what a primitive may take for labels (PrimCall.room) */
@@ -161,7 +161,7 @@ void parts_plan_free(PartsPlan *parts); /* NULL is allowed */
 
 /* Bytes with which the shortest parts would run (parts->least). */
 bool parts_find_least(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, Err *err);
-/* Lays all segments out within parts->limit, which is not less than that, and finds what stays; the peak. */
+/* Lays all segments out within parts->limit, which is not less than that, and finds what is resident; the peak. */
 bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, Err *err);
 /*
  * Lays segment i out again, and those that have passes of its primitives, with parts as short as the labels that
@@ -169,10 +169,10 @@ bool parts_arrange(const ExecPlan *plan, const ExecTarget *target, PartsPlan *pa
  */
 bool parts_arrange_again(const ExecPlan *plan, const ExecTarget *target, PartsPlan *parts, int i, const double *labels,
                          const int64_t *vectors, int *from, int *to, Err *err);
-/* Rows of stays[i] that stay in the segment. */
-int parts_stay_rows(const PartsSegment *segment, int i);
+/* Resident rows of residents[i] in the segment. */
+int parts_resident_rows(const PartsSegment *segment, int i);
 /* Bytes of its place with so many rows. */
-uint64_t parts_stay_bytes(const ExecPlan *plan, const PartsStay *stay, int rows);
+uint64_t parts_resident_bytes(const ExecPlan *plan, const PartsResident *resident, int rows);
 
 /*
  * Lays a segment out anew within `limit` bytes.  labels: by value slot, how many labels there are
@@ -216,7 +216,7 @@ bool parts_is_vector(const ExecPlan *plan, int buffer);
 
 /* The grain that the segment's own primitives ask for. */
 int parts_grain(const ExecPlan *plan, const ExecTarget *target, const PartsSegment *seg);
-/* Rows for parts that leave room for rows that stay, and are not too short; 0: it does not matter. */
+/* Rows for parts that leave room for resident rows, and are not too short; 0: it does not matter. */
 int parts_short(const ExecPlan *plan, const PartsSegment *seg, uint64_t limit);
 /* The same with parts as short as they can be: segment->bytes is the least that will do. */
 bool parts_least(const ExecPlan *plan, const ExecTarget *target, const PartsPlan *parts, PartsSegment *segment,

@@ -6,9 +6,9 @@
  * What several segments load goes over the bus again each time, and in a loop each round, while the
  * memory that long parts take makes nothing faster: parts need only be so long that launches and
  * halos cost little.  So where an image is loaded again, parts are short, and the rest of the memory
- * has as many of its first rows as there is room for.  They stay in the arena before everything else:
+ * has as many of its first rows as there is room for.  They are resident, in the arena before everything else:
  * images in the order of how often they are loaded, each in one place as long as it is used.  How many
- * rows stay may differ from segment to segment; those that do not are loaded again.
+ * rows are resident may differ from segment to segment; those that do not are loaded again.
  */
 #include "exec_fit.h"
 #include "parts.h"
@@ -120,17 +120,17 @@ static bool lay_out_all(const Arranging *a)
     return true;
 }
 
-/* ---- what stays ------------------------------------------------------------------------ */
+/* ---- what is resident ------------------------------------------------------------------------ */
 
-int parts_stay_rows(const PartsSegment *seg, int i)
+int parts_resident_rows(const PartsSegment *seg, int i)
 {
-    return seg->stay == NULL || seg->crowded ? 0 : seg->stay[i];
+    return seg->resident == NULL || seg->crowded ? 0 : seg->resident[i];
 }
 
-uint64_t parts_stay_bytes(const ExecPlan *plan, const PartsStay *stay, int rows)
+uint64_t parts_resident_bytes(const ExecPlan *plan, const PartsResident *resident, int rows)
 {
-    uint64_t before = (uint64_t)(plan->grids[plan->program->buffers[stay->buffer].grid].c - 1);
-    return rows > 0 ? (before * (uint64_t)stay->rows + (uint64_t)rows) * stay->bytes : 0;
+    uint64_t before = (uint64_t)(plan->grids[plan->program->buffers[resident->buffer].grid].c - 1);
+    return rows > 0 ? (before * (uint64_t)resident->rows + (uint64_t)rows) * resident->bytes : 0;
 }
 
 /* Loops around segments, and how often these run. */
@@ -189,15 +189,15 @@ static const PartsWindow *window_of(const PartsSegment *seg, int buffer)
     return NULL;
 }
 
-/* How often rows of the image that stay need not be loaded; 0: there is nothing to gain. */
-static int gain_of(const Arranging *a, int buffer, PartsStay *stay)
+/* How often resident rows of the image need not be loaded; 0: there is nothing to gain. */
+static int gain_of(const Arranging *a, int buffer, PartsResident *resident)
 {
     const PartsPlan *p = a->parts;
     int gain = 0;
     bool image = !parts_is_vector(a->plan, buffer);
     bool has_z = image && a->plan->grids[a->plan->program->buffers[buffer].grid].has_z;
     bool possible = image && !is_carried(a->plan->program, buffer);
-    *stay = (PartsStay){.buffer = buffer, .first = p->n, .last = -1};
+    *resident = (PartsResident){.buffer = buffer, .first = p->n, .last = -1};
     for (int i = 0; possible && i < p->n; i++) {
         const PartsWindow *w = window_of(&p->segments[i], buffer);
         bool cut =
@@ -206,19 +206,19 @@ static int gain_of(const Arranging *a, int buffer, PartsStay *stay)
         possible = w == NULL || !(w->load && w->keep);
         if (loads || (cut && w->keep)) {
             gain += loads ? a->weight[i] : 0;
-            stay->first = a->from[i] < stay->first ? a->from[i] : stay->first;
-            stay->last = a->to[i] > stay->last ? a->to[i] : stay->last;
+            resident->first = a->from[i] < resident->first ? a->from[i] : resident->first;
+            resident->last = a->to[i] > resident->last ? a->to[i] : resident->last;
         }
     }
     return possible ? gain - (p->maker[buffer] < 0) : 0;
 }
 
 /* Where whole images keep their places from one segment to the next, and where channels lie apart, as
- * many rows stay in all segments. */
-static bool is_steady(const Arranging *a, const PartsStay *stay)
+ * many rows are resident in all segments. */
+static bool is_steady(const Arranging *a, const PartsResident *resident)
 {
-    bool steady = a->plan->grids[a->plan->program->buffers[stay->buffer].grid].c > 1;
-    for (int i = stay->first; i <= stay->last; i++) {
+    bool steady = a->plan->grids[a->plan->program->buffers[resident->buffer].grid].c > 1;
+    for (int i = resident->first; i <= resident->last; i++) {
         const PartsSegment *seg = &a->parts->segments[i];
         for (int k = 0; k < seg->n_windows; k++) {
             const PartsWindow *w = &seg->windows[k];
@@ -234,111 +234,111 @@ static uint64_t aligned(const Arranging *a, uint64_t bytes)
 }
 
 /* Rows for which the segment has room behind what lies before them.  Tests have a part and a half. */
-static int rows_in(const Arranging *a, const PartsStay *stay, const PartsSegment *seg)
+static int rows_in(const Arranging *a, const PartsResident *resident, const PartsSegment *seg)
 {
-    const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay->buffer].grid];
-    uint64_t taken = stay->offset + seg->bytes + a->target->alignment;
+    const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[resident->buffer].grid];
+    uint64_t taken = resident->offset + seg->bytes + a->target->alignment;
     uint64_t room = a->parts->limit > taken ? a->parts->limit - taken : 0;
     int tests = a->target->part_rows, extent = parts_extent(g, g->has_z);
     uint64_t most = (uint64_t)(tests > 0 && tests + tests / 2 < extent ? tests + tests / 2 : extent);
-    uint64_t rows = room / (stay->bytes * (uint64_t)g->c);
+    uint64_t rows = room / (resident->bytes * (uint64_t)g->c);
     return (int)(rows < most ? rows : most);
 }
 
 /* The next place above those that are taken at some time of it. */
-static void place(const Arranging *a, PartsStay *stay)
+static void place(const Arranging *a, PartsResident *resident)
 {
     const PartsPlan *p = a->parts;
-    for (int i = 0; i < p->n_stays; i++) {
-        const PartsStay *other = &p->stays[i];
-        uint64_t end = aligned(a, other->offset + parts_stay_bytes(a->plan, other, other->rows));
-        if (other->first <= stay->last && stay->first <= other->last && end > stay->offset) {
-            stay->offset = end;
+    for (int i = 0; i < p->n_residents; i++) {
+        const PartsResident *other = &p->residents[i];
+        uint64_t end = aligned(a, other->offset + parts_resident_bytes(a->plan, other, other->rows));
+        if (other->first <= resident->last && resident->first <= other->last && end > resident->offset) {
+            resident->offset = end;
         }
     }
 }
 
 /* Takes the image if there is room for enough of it. */
-static void add_stay(const Arranging *a, PartsStay stay)
+static void add_resident(const Arranging *a, PartsResident resident)
 {
     PartsPlan *p = a->parts;
     int fewest = INT32_MAX;
-    bool steady = is_steady(a, &stay);
-    const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay.buffer].grid];
+    bool steady = is_steady(a, &resident);
+    const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[resident.buffer].grid];
     const int extent = parts_extent(g, g->has_z);
-    stay.bytes = a->plan->buffers[stay.buffer].bytes / (uint64_t)extent / (uint64_t)g->c;
-    place(a, &stay);
-    for (int i = stay.first; i <= stay.last; i++) {
-        int rows = is_mark(&p->segments[i]) ? stay.rows : rows_in(a, &stay, &p->segments[i]);
-        stay.rows = rows > stay.rows ? rows : stay.rows;
+    resident.bytes = a->plan->buffers[resident.buffer].bytes / (uint64_t)extent / (uint64_t)g->c;
+    place(a, &resident);
+    for (int i = resident.first; i <= resident.last; i++) {
+        int rows = is_mark(&p->segments[i]) ? resident.rows : rows_in(a, &resident, &p->segments[i]);
+        resident.rows = rows > resident.rows ? rows : resident.rows;
         fewest = rows < fewest && !is_mark(&p->segments[i]) ? rows : fewest;
     }
-    stay.rows = steady ? fewest : stay.rows;
-    bool worth = a->target->part_rows > 0 || stay.rows >= extent / SHARE;
-    stay.rows = worth ? stay.rows : 0;
-    for (int i = stay.first; i <= stay.last && stay.rows > 0; i++) {
+    resident.rows = steady ? fewest : resident.rows;
+    bool worth = a->target->part_rows > 0 || resident.rows >= extent / SHARE;
+    resident.rows = worth ? resident.rows : 0;
+    for (int i = resident.first; i <= resident.last && resident.rows > 0; i++) {
         PartsSegment *seg = &p->segments[i];
         if (!is_mark(seg)) {
-            seg->stay[p->n_stays] = steady ? fewest : rows_in(a, &stay, seg);
+            seg->resident[p->n_residents] = steady ? fewest : rows_in(a, &resident, seg);
         }
     }
-    p->stays[p->n_stays] = stay;
-    p->n_stays += stay.rows > 0;
+    p->residents[p->n_residents] = resident;
+    p->n_residents += resident.rows > 0;
 }
 
 /* Those with the most to gain first. */
-static bool choose_stays(Arranging *a)
+static bool choose_residents(Arranging *a)
 {
     PartsPlan *p = a->parts;
     int buffers = a->plan->program->n_buffers, n = 0;
-    PartsStay *list = calloc((size_t)buffers + 1, sizeof *list);
+    PartsResident *list = calloc((size_t)buffers + 1, sizeof *list);
     int *gain = calloc((size_t)buffers + 1, sizeof *gain);
     bool ok = (list && gain) || no_memory(a->err);
     for (int b = 0; ok && b < buffers; b++) {
-        PartsStay stay;
-        int own = gain_of(a, b, &stay), at = n;
+        PartsResident resident;
+        int own = gain_of(a, b, &resident), at = n;
         for (; own > 0 && at > 0 && gain[at - 1] < own; at--) {
             gain[at] = gain[at - 1];
             list[at] = list[at - 1];
         }
         if (own > 0) {
             gain[at] = own;
-            list[at] = stay;
+            list[at] = resident;
             n++;
         }
     }
     for (int i = 0; ok && i < p->n && n > 0; i++) {
         PartsSegment *seg = &p->segments[i];
         seg->most = seg->kind == PARTS_CUT ? parts_short(a->plan, seg, p->limit) : 0;
-        seg->stay = is_mark(seg) ? NULL : calloc((size_t)n, sizeof *seg->stay);
-        ok = seg->stay != NULL || is_mark(seg) || no_memory(a->err);
+        seg->resident = is_mark(seg) ? NULL : calloc((size_t)n, sizeof *seg->resident);
+        ok = seg->resident != NULL || is_mark(seg) || no_memory(a->err);
     }
     ok = ok && (n == 0 || lay_out_all(a));
-    p->stays = ok ? calloc((size_t)n + 1, sizeof *p->stays) : NULL;
-    ok = p->stays != NULL || (ok && no_memory(a->err));
+    p->residents = ok ? calloc((size_t)n + 1, sizeof *p->residents) : NULL;
+    ok = p->residents != NULL || (ok && no_memory(a->err));
     for (int i = 0; ok && i < n; i++) {
-        add_stay(a, list[i]);
+        add_resident(a, list[i]);
     }
     free(list);
     free(gain);
     return ok;
 }
 
-/* The segments get what is left, for long parts where all stays that is to. */
+/* The segments get what is left, for long parts where all is resident that is to be. */
 static bool make_room(Arranging *a)
 {
     PartsPlan *p = a->parts;
     for (int i = 0; i < p->n; i++) {
         PartsSegment *seg = &p->segments[i];
         bool all = true;
-        for (int k = 0; k < p->n_stays && !is_mark(seg); k++) {
-            const PartsStay *stay = &p->stays[k];
-            uint64_t bytes = parts_stay_bytes(a->plan, stay, seg->stay[k]);
-            uint64_t end = bytes > 0 ? aligned(a, stay->offset + bytes) : 0;
+        for (int k = 0; k < p->n_residents && !is_mark(seg); k++) {
+            const PartsResident *resident = &p->residents[k];
+            uint64_t bytes = parts_resident_bytes(a->plan, resident, seg->resident[k]);
+            uint64_t end = bytes > 0 ? aligned(a, resident->offset + bytes) : 0;
             seg->base = end > seg->base ? end : seg->base;
-            const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[stay->buffer].grid];
-            bool wanted = i >= stay->first && i <= stay->last;
-            all = all && (!wanted || seg->stay[k] == parts_extent(g, g->has_z));
+            const ExecGrid *g = &a->plan->grids[a->plan->program->buffers[resident->buffer].grid];
+            bool wanted = i >= resident->first && i <= resident->last;
+            all = all && (!wanted || seg->resident[k] == parts_extent(g, g->has_z));
         }
         seg->most = all ? 0 : seg->most;
     }
@@ -347,7 +347,7 @@ static bool make_room(Arranging *a)
 
 /* ---- all of it ------------------------------------------------------------------------- */
 
-/* An arena that is several allocations has nothing that stays: places would have to keep off their ends. */
+/* An arena that is several allocations has nothing resident: places would have to keep off their ends. */
 static bool arrange(Arranging *a)
 {
     PartsPlan *p = a->parts;
@@ -355,7 +355,7 @@ static bool arrange(Arranging *a)
     TRY(lay_out_all(a));
     find_loops(a);
     count_loads(a);
-    return several || (choose_stays(a) && make_room(a));
+    return several || (choose_residents(a) && make_room(a));
 }
 
 static bool find_least(const Arranging *a)

@@ -7,11 +7,11 @@ enum { DEVICE_SPEED = 20 /* times that of the bus */ };
 static double share_moved(const ExecPlan *plan, const PartsPlan *parts, int i, int buffer)
 {
     const PartsSegment *seg = &parts->segments[i];
-    for (int k = 0; k < parts->n_stays; k++) {
-        const PartsStay *stay = &parts->stays[k];
-        if (stay->buffer == buffer && i > stay->first &&
+    for (int k = 0; k < parts->n_residents; k++) {
+        const PartsResident *resident = &parts->residents[k];
+        if (resident->buffer == buffer && i > resident->first &&
             seg->planes == plan->grids[plan->program->buffers[buffer].grid].has_z) {
-            return 1 - (double)parts_stay_rows(seg, k) / seg->extent;
+            return 1 - (double)parts_resident_rows(seg, k) / seg->extent;
         }
     }
     return 1;

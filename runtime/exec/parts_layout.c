@@ -24,8 +24,8 @@ enum {
     BUFFER_PARTS = 8,        /* as many parts are enough for double buffers, */
     BUFFER_BYTES = 16 << 20, /* but rows that move take at least so many bytes a part, */
     BUFFER_HALO = 8,         /* and the part is so many times what is around it */
-    SHORT_BYTES = 32 << 20,  /* are enough to move a part where longer parts would take the room of rows
-                               that stay; */
+    SHORT_BYTES = 32 << 20,  /* are enough to move a part where longer parts would take the room of
+                               resident rows; */
     SHORT_SHARE = 8,         /* and so is such a share of the limit */
     SLAB_SHARE = 8, /* of the limit: what a round has of an image that is read anywhere.  Longer parts save more */
     NEARLY = 64,    /* parts that were looked for among some of them are shortened by this part */
@@ -206,7 +206,7 @@ static int onto_of(const ExecPlan *plan, const PartsSegment *seg, int i)
     return onto;
 }
 
-/* Behind the rows that stay.  In the list: windows, tasks' scratch, the second places of windows. */
+/* Behind the resident rows.  In the list: windows, tasks' scratch, the second places of windows. */
 static bool pack(const ExecPlan *plan, const ExecTarget *target, PartsSegment *seg, Err *err)
 {
     int second = seg->n_windows + seg->n_tasks;
@@ -487,7 +487,7 @@ static bool layout_with(const Search *s, PartsSegment *seg, uint64_t slab)
     return parts_has_columns(s->plan, seg) ? lay_out_tiles(s, seg, fixed, most) : lay_out_rows(s, seg, fixed, most);
 }
 
-/* The rows that stay keep their place. */
+/* Resident rows keep their place. */
 static bool layout_behind(const Search *s, PartsSegment *seg)
 {
     uint64_t slab = slab_of(s, seg);

@@ -561,7 +561,7 @@ static void segment_free(PartsSegment *seg)
     free(seg->windows);
     free(seg->scratch);
     free(seg->scratch_at);
-    free(seg->stay);
+    free(seg->resident);
     *seg = (PartsSegment){0};
 }
 
@@ -889,6 +889,6 @@ void parts_plan_free(PartsPlan *parts)
     free(parts->maker);
     free(parts->last_use);
     free(parts->times);
-    free(parts->stays);
+    free(parts->residents);
     free(parts);
 }

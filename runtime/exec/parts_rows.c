@@ -129,60 +129,60 @@ static bool cut_block(const Run *run, Stretch *s, int64_t done, int64_t lines)
     return s->lines > 0;
 }
 
-/* ---- rows that stay -------------------------------------------------------------------- */
+/* ---- resident rows --------------------------------------------------------------------- */
 
-/* The stay of a buffer in this segment; -1: none.  Across planes there is none. */
-static int stay_of(const Segment *seg, int buffer)
+/* What is resident of a buffer in this segment; -1: none.  Across planes there is none. */
+static int resident_of(const Segment *seg, int buffer)
 {
     const PartsPlan *parts = seg->run->parts;
     bool possible = seg->plan->cols == 0 && !parts_is_across(seg->plan, parts_grid_of(seg->run, buffer));
-    for (int i = 0; i < parts->n_stays && possible; i++) {
-        if (parts->stays[i].buffer == buffer && seg->stays[i] != NULL) {
+    for (int i = 0; i < parts->n_residents && possible; i++) {
+        if (parts->residents[i].buffer == buffer && seg->residents[i] != NULL) {
             return i;
         }
     }
     return -1;
 }
 
-/* Channels that stay lie apart in another way than those of a window. */
-DevMem *parts_staying(const Segment *seg, int i)
+/* Resident channels lie apart in another way than those of a window. */
+DevMem *parts_resident(const Segment *seg, int i)
 {
     const PartsWindow *w = &seg->plan->windows[i];
-    int from, to, stay = w->load && !w->whole && !w->boxed ? stay_of(seg, w->buffer) : -1;
+    int from, to, resident = w->load && !w->whole && !w->boxed ? resident_of(seg, w->buffer) : -1;
     rows_around(seg, w, seg->at, seg->rows, &from, &to);
-    bool all = stay >= 0 && to <= seg->run->filled[stay] && parts_grid_of(seg->run, w->buffer)->c == 1;
-    return all ? seg->stays[stay] : NULL;
+    bool all = resident >= 0 && to <= seg->run->filled[resident] && parts_grid_of(seg->run, w->buffer)->c == 1;
+    return all ? seg->residents[resident] : NULL;
 }
 
-/* Rows [from, to) of a window between it and where they stay, in the order of the work queue. */
-static bool copy_rows(const Segment *seg, int stay, int window, int from, int to, bool keep)
+/* Rows [from, to) of a window between it and where they are resident, in the order of the work queue. */
+static bool copy_rows(const Segment *seg, int resident, int window, int from, int to, bool keep)
 {
     Run *run = seg->run;
-    const PartsStay *s = &run->parts->stays[stay];
+    const PartsResident *s = &run->parts->residents[resident];
     const PartsWindow *w = &seg->plan->windows[window];
     DevMem *there = seg->places[seg->places[1][window] ? seg->slot : 0][window];
     int first, end;
     rows_around(seg, w, seg->at, seg->rows, &first, &end);
     for (int c = 0; from < to && c < parts_grid_of(run, w->buffer)->c; c++) {
         size_t at = ((size_t)c * (size_t)w->rows + (size_t)(from - first)) * s->bytes;
-        size_t staying = ((size_t)c * (size_t)s->rows + (size_t)from) * s->bytes;
+        size_t kept = ((size_t)c * (size_t)s->rows + (size_t)from) * s->bytes;
         size_t bytes = (size_t)(to - from) * s->bytes;
-        TRY(keep ? dev_copy(run->exec->dev, there, at, seg->stays[stay], staying, bytes, run->err)
-                 : dev_copy(run->exec->dev, seg->stays[stay], staying, there, at, bytes, run->err));
+        TRY(keep ? dev_copy(run->exec->dev, there, at, seg->residents[resident], kept, bytes, run->err)
+                 : dev_copy(run->exec->dev, seg->residents[resident], kept, there, at, bytes, run->err));
     }
     return true;
 }
 
-/* Rows up to `to` that the part has and that are to stay do so. */
+/* Rows up to `to` that the part has and that are to be resident are so then. */
 static bool keep_rows(Segment *seg, int window, int to)
 {
-    int stay = stay_of(seg, seg->plan->windows[window].buffer);
-    int most = stay >= 0 ? smaller(parts_stay_rows(seg->plan, stay), to) : 0;
-    int *filled = stay >= 0 ? &seg->run->filled[stay] : NULL;
+    int resident = resident_of(seg, seg->plan->windows[window].buffer);
+    int most = resident >= 0 ? smaller(parts_resident_rows(seg->plan, resident), to) : 0;
+    int *filled = resident >= 0 ? &seg->run->filled[resident] : NULL;
     if (filled == NULL || most <= *filled) {
         return true;
     }
-    TRY(copy_rows(seg, stay, window, *filled, most, true));
+    TRY(copy_rows(seg, resident, window, *filled, most, true));
     *filled = most;
     return true;
 }
@@ -196,26 +196,27 @@ bool parts_keep_made(Segment *seg)
     return true;
 }
 
-bool parts_open_stays(Segment *seg)
+bool parts_open_residents(Segment *seg)
 {
     Run *run = seg->run;
-    for (int i = 0; i < run->parts->n_stays; i++) {
-        const PartsStay *stay = &run->parts->stays[i];
-        int rows = parts_stay_rows(seg->plan, i);
+    for (int i = 0; i < run->parts->n_residents; i++) {
+        const PartsResident *resident = &run->parts->residents[i];
+        int rows = parts_resident_rows(seg->plan, i);
         run->filled[i] = smaller(run->filled[i], rows);
         for (int k = 0; k < seg->plan->n_windows; k++) { /* what is made anew */
             const PartsWindow *w = &seg->plan->windows[k];
-            run->filled[i] = w->buffer == stay->buffer && !w->load ? 0 : run->filled[i];
+            run->filled[i] = w->buffer == resident->buffer && !w->load ? 0 : run->filled[i];
         }
-        TRY(exec_slice(run->exec, stay->offset, parts_stay_bytes(run->plan, stay, rows), &seg->stays[i], run->err));
+        TRY(exec_slice(run->exec, resident->offset, parts_resident_bytes(run->plan, resident, rows), &seg->residents[i],
+                       run->err));
     }
     return true;
 }
 
-void parts_close_stays(Segment *seg)
+void parts_close_residents(Segment *seg)
 {
-    for (int i = seg->run->parts->n_stays - 1; i >= 0 && seg->stays != NULL; i--) {
-        dev_free(seg->run->exec->dev, seg->stays[i]);
+    for (int i = seg->run->parts->n_residents - 1; i >= 0 && seg->residents != NULL; i--) {
+        dev_free(seg->run->exec->dev, seg->residents[i]);
     }
 }
 
@@ -322,11 +323,11 @@ static bool send_copied(Loading *l, int64_t end)
     return true;
 }
 
-/* What is to stay on the device is not worth pinning. */
-static bool load_slab(Loading *l, int staying)
+/* What is to be resident is not worth pinning. */
+static bool load_slab(Loading *l, int known)
 {
     int64_t lines = parts_lines_of(l->seg, l->s.buffer), end = l->first + (l->to - l->from) * lines;
-    int64_t once = staying > l->from ? l->first + (staying - l->from) * lines : l->first;
+    int64_t once = known > l->from ? l->first + (known - l->from) * lines : l->first;
     return send_copied(l, least(once, end)) && send_lent(l, end) && send_copied(l, end);
 }
 
@@ -347,18 +348,18 @@ static bool load_window(Segment *seg, int i)
     Rest *rest = &seg->rests[i];
     int64_t lines = parts_lines_of(seg, w->buffer);
     size_t kept = (size_t)(w->lo + w->hi) * (size_t)lines * parts_row_bytes(run->exec, w->buffer);
-    int end = seg->at + seg->rows, begin, stay = stay_of(seg, w->buffer), slabs = slabs_of(seg, w->buffer);
-    int filled = stay >= 0 ? run->filled[stay] : 0;
+    int end = seg->at + seg->rows, begin, resident = resident_of(seg, w->buffer), slabs = slabs_of(seg, w->buffer);
+    int filled = resident >= 0 ? run->filled[resident] : 0;
     if (seg->col > 0) { /* there since the first tile of these rows */
         return true;
     }
     Loading l = {.seg = seg, .window = i};
     rows_around(seg, w, seg->at, seg->rows, &begin, &l.to);
     l.from = smaller(larger(begin, filled), l.to);
-    TRY(stay < 0 || copy_rows(seg, stay, i, begin, l.from, false));
+    TRY(resident < 0 || copy_rows(seg, resident, i, begin, l.from, false));
     TRY(make_rest(seg, i, kept * (size_t)slabs));
-    int staying = stay >= 0 ? larger(filled, smaller(parts_stay_rows(seg->plan, stay), l.to)) : 0;
-    int next = larger(larger(end - w->lo, 0), staying);
+    int known = resident >= 0 ? larger(filled, smaller(parts_resident_rows(seg->plan, resident), l.to)) : 0;
+    int next = larger(larger(end - w->lo, 0), known);
     l.rest = seg->at > 0 && rest->to > l.from ? (rest->to - l.from) * lines : 0;
     l.next = (end < seg->plan->extent ? next - l.from : l.to - l.from) * lines;
     for (int slab = 0; slab < slabs; slab++) {
@@ -368,7 +369,7 @@ static bool load_window(Segment *seg, int i)
                         .mem = seg->places[seg->slot][i],
                         .there = (slab_row(seg, w, l.to - begin, slab) + l.from - begin) * lines,
                         .line = l.first};
-        TRY(load_slab(&l, staying));
+        TRY(load_slab(&l, known));
     }
     *rest = (Rest){rest->rows, next, l.lent ? 0 : l.to};
     return true;
@@ -389,7 +390,7 @@ static bool loads_rows(const Segment *seg, int i)
 {
     const PartsWindow *w = &seg->plan->windows[i];
     bool later = w->in_rounds && seg->plan->rounds > 1;
-    return w->load && !w->whole && !later && seg->run->resident[w->buffer] == NOWHERE && parts_staying(seg, i) == NULL;
+    return w->load && !w->whole && !later && seg->run->resident[w->buffer] == NOWHERE && parts_resident(seg, i) == NULL;
 }
 
 bool parts_load_rows(Segment *seg)

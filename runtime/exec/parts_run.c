@@ -219,7 +219,7 @@ static bool give_image(Segment *seg, int buffer, int c, PrimImage *image, DevMem
     const ExecGrid *g = parts_grid_of(run, buffer);
     bool across = parts_is_across(seg->plan, g);
     int64_t lines = parts_lines_of(seg, buffer);
-    if (w->whole || parts_staying(seg, i) != NULL) {
+    if (w->whole || parts_resident(seg, i) != NULL) {
         image->before = (size_t)((int64_t)c * g->d * g->h + seg->at * lines);
         image->h = across ? g->h : image->h;
         return true;
@@ -369,7 +369,7 @@ static bool open_scratch(Segment *seg, int t)
 
 static bool open_all(Segment *seg)
 {
-    TRY(parts_open_stays(seg));
+    TRY(parts_open_residents(seg));
     for (int i = 0; i < seg->plan->n_windows; i++) {
         TRY(open_window(seg, i));
     }
@@ -415,10 +415,10 @@ static bool place_windows(Segment *seg)
         if (w->whole) {
             continue;
         }
-        DevMem *staying = parts_staying(seg, i);
-        seg->mem[i] = staying != NULL ? staying : seg->places[seg->places[1][i] ? seg->slot : 0][i];
+        DevMem *resident = parts_resident(seg, i);
+        seg->mem[i] = resident != NULL ? resident : seg->places[seg->places[1][i] ? seg->slot : 0][i];
         exec->mem[w->buffer] = seg->mem[i];
-        if (staying != NULL) {
+        if (resident != NULL) {
             exec->place[w->buffer] = exec_place_all(seg->run->plan, w->buffer);
         } else if (w->boxed) {
             TRY(parts_place_box(seg, i, &box, &exec->place[w->buffer]));
@@ -571,7 +571,7 @@ static void close_all(Segment *seg)
     for (int i = 0; i < seg->plan->n_windows && seg->rests; i++) {
         free(seg->rests[i].rows);
     }
-    parts_close_stays(seg);
+    parts_close_residents(seg);
     for (int slot = 0; slot < 2; slot++) {
         dev_mark_free(exec->dev, seg->computed[slot]);
         dev_mark_free(exec->dev, seg->used[slot]);
@@ -580,7 +580,7 @@ static void close_all(Segment *seg)
     free(seg->places[0]);
     free(seg->places[1]);
     free(seg->scratch);
-    free(seg->stays);
+    free(seg->residents);
     free(seg->rests);
     free(seg->boxes[0]);
     free(seg->boxes[1]);
@@ -592,14 +592,14 @@ static bool segment_begin(Segment *seg, Run *run, PartsSegment *plan)
     *seg = (Segment){.run = run, .plan = plan};
     seg->mem = calloc(windows, sizeof *seg->mem);
     seg->scratch = calloc(tasks, sizeof *seg->scratch);
-    seg->stays = calloc((size_t)run->parts->n_stays + 1, sizeof *seg->stays);
+    seg->residents = calloc((size_t)run->parts->n_residents + 1, sizeof *seg->residents);
     seg->places[0] = calloc(windows, sizeof *seg->places[0]);
     seg->places[1] = calloc(windows, sizeof *seg->places[1]);
     seg->rests = calloc(windows, sizeof *seg->rests);
     seg->boxes[0] = calloc(windows, sizeof *seg->boxes[0]);
     seg->boxes[1] = calloc(windows, sizeof *seg->boxes[1]);
-    return (seg->mem && seg->scratch && seg->stays && seg->places[0] && seg->places[1] && seg->rests && seg->boxes[0] &&
-            seg->boxes[1]) ||
+    return (seg->mem && seg->scratch && seg->residents && seg->places[0] && seg->places[1] && seg->rests &&
+            seg->boxes[0] && seg->boxes[1]) ||
            no_memory(run->err);
 }
 
@@ -639,7 +639,7 @@ static bool lay_out_again(Run *run, int i, int *from)
     for (int b = 0; b < run->program->n_buffers; b++) {
         run->resident[b] = NOWHERE;
     }
-    memset(run->filled, 0, (size_t)run->parts->n_stays * sizeof *run->filled);
+    memset(run->filled, 0, (size_t)run->parts->n_residents * sizeof *run->filled);
     return run->parts->peak == before || exec_grow(run->exec, run->err);
 }
 
@@ -790,7 +790,7 @@ static bool begin(Run *run)
     run->notes = calloc(steps, sizeof *run->notes);
     run->done = calloc(steps, sizeof *run->done);
     run->scratch = calloc(steps, sizeof *run->scratch);
-    run->filled = calloc((size_t)run->parts->n_stays + 1, sizeof *run->filled);
+    run->filled = calloc((size_t)run->parts->n_residents + 1, sizeof *run->filled);
     run->resident = malloc(buffers * sizeof *run->resident);
     for (size_t i = 0; run->resident && i < buffers; i++) {
         run->resident[i] = NOWHERE;

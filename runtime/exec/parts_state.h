@@ -29,7 +29,7 @@ typedef struct Run {
     bool *done;                      /* by step: its remaining passes have nothing to do */
     PartsStore **scratch;            /* by step: between passes */
     uint64_t *resident;              /* by buffer: where in the arena all of it still is; NOWHERE */
-    int *filled;                     /* by PartsPlan.stays: so many rows are there */
+    int *filled;                     /* by PartsPlan.residents: so many rows are there */
     Stretch fetched[STAGING_BLOCKS]; /* on their way from the device, the oldest first */
     int n_fetched;
     int again;    /* segments before it have given their outputs already */
@@ -60,7 +60,7 @@ typedef struct Segment {
     DevMem **mem;         /* by window, for the part under way */
     DevMem **places[2];   /* by window: its memory, and that of every other part where it is double-buffered */
     DevMem **scratch;     /* by task */
-    DevMem **stays;       /* by PartsPlan.stays; NULL: nothing of it stays in this segment */
+    DevMem **residents;   /* by PartsPlan.residents; NULL: nothing of it is resident in this segment */
     Rest *rests;          /* by window */
     PartsBox *boxes[2];   /* by window: what was loaded last to each place; n[0] == 0: nothing */
     DevMark *computed[2]; /* by slot: the latest part there is computed, */
@@ -76,9 +76,9 @@ typedef struct Segment {
 const ExecGrid *parts_grid_of(const Run *run, int buffer);
 /* Rows (planes) of a window for the part. */
 void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to);
-/* Where all rows of window i that the part needs stay on the device: it reads them there, as in the whole image.
+/* Where all rows of window i that the part needs are resident on the device: it reads them there, as in the whole image.
  * NULL: they are, or come, into the window. */
-DevMem *parts_staying(const Segment *seg, int i);
+DevMem *parts_resident(const Segment *seg, int i);
 /* What the segment makes of it comes in another order than outputs take it: these get it from the store. */
 bool parts_gives_late(const Segment *seg, int buffer);
 /* Rows of pixels in a row of the part: a plane has many. */
@@ -90,10 +90,10 @@ size_t parts_pitch_of(const Run *run, int buffer);
 PartsSpan parts_span_of(const Run *run, int buffer, int64_t line, int64_t lines);
 /* Rows [line, line + lines) of all planes of an input or kept buffer, close together. */
 bool parts_read_lines(Run *run, int buffer, int64_t line, int64_t lines, char *to);
-/* Opens what stays on the device from segment to segment; the segment overwrites the rest. */
-bool parts_open_stays(Segment *seg);
-void parts_close_stays(Segment *seg);
-/* Rows that the part has made stay, as many as are to. */
+/* Opens what is resident on the device from segment to segment; the segment overwrites the rest. */
+bool parts_open_residents(Segment *seg);
+void parts_close_residents(Segment *seg);
+/* Rows that the part has made become resident, as many as are to. */
 bool parts_keep_made(Segment *seg);
 /* A whole image from its input or store, or to its store and outputs. */
 bool parts_load_image(Run *run, int buffer, DevMem *mem);
