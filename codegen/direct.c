@@ -123,13 +123,6 @@ const char *cg_read_memory(CgContext *cx, IrExpr read)
 
 /* ---- frames of kernels ------------------------------------------------------------------- */
 
-static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
-{
-    bool *found = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    *found = *found || ir_sorts(n);
-}
-
 /* What computes one pixel, as a function of its place; returns the text of its arguments. */
 static const char *pixel_function(CgKernel *k, const char *body, Str *out)
 {
@@ -332,7 +325,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     bool turns = false;
     for (int i = 0; i < step->stages.n; i++) {
         cg_count_uses(&cx, ir_node(k->g, step->stages.at[i])->map.value);
-        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->map.value, look_for_window, &turns);
+        turns = turns || ir_any_sorts(k->g, ir_node(k->g, step->stages.at[i])->map.value);
     }
     cx.indent = turns ? 1 : 4;
     cx.prologue_indent = 1;

@@ -212,10 +212,10 @@ static const char *step_name(CgBuild *b, const IrStep *step)
     return s.at;
 }
 
-static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_place(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    bool *found = ctx;
-    *found = *found || ir_expr(g, e)->op == IR_X_READAT;
+    (void)ctx;
+    return ir_expr(g, e)->op == IR_X_READAT;
 }
 
 /* Of the innermost loop that is open. */
@@ -250,10 +250,7 @@ static CgKernel new_kernel(CgBuild *b, const IrStep *step, const char *name)
     bool places = false;
     for (int i = 0; step->shape == IR_SHAPE_DIRECT && i < step->stages.n; i++) {
         for (int j = 0; j < NODE_INPUTS; j++) {
-            IrExpr e = ir_node(b->g, step->stages.at[i])->in[j];
-            if (e != 0) {
-                ir_walk(b->g, e, look_for_places, &places);
-            }
+            places = places || ir_any(b->g, ir_node(b->g, step->stages.at[i])->in[j], is_place, NULL);
         }
     }
     return (CgKernel){.ended = ended_slot(b),

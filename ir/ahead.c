@@ -96,7 +96,7 @@ static void look_for_rows(const IrGraph *g, IrExpr e, void *ctx)
 static void widen(AheadWalk *w, IrGraph *g)
 {
     const IrRowsOf reader = w->to->of.at[w->reader];
-    const IrFootprint fp = ir_footprint(g, ir_node(g, reader.node)->in[0]);
+    const IrFootprint fp = ir_footprint(g, ir_node(g, reader.node)->map.value);
     for (int i = 0; i < fp.reach.n; i++) {
         const IrReach *r = &fp.reach.at[i];
         IrRowsOf *of = find(w->to, r->node);
@@ -130,7 +130,7 @@ bool ir_find_ahead(IrGraph *g, const IrId *stage, int n, const bool *stored, IrA
         }
     }
     for (int i = 0; i < n; i++) {
-        ir_walk(g, ir_node(g, stage[i])->in[0], look_for_nodes, &w);
+        ir_walk(g, ir_node(g, stage[i])->map.value, look_for_nodes, &w);
     }
     for (int i = n - 1; i >= 0 && w.fits; i--) {
         IrRowsOf *of = &to->of.at[i];
@@ -139,7 +139,7 @@ bool ir_find_ahead(IrGraph *g, const IrId *stage, int n, const bool *stored, IrA
         w.begin = of->from - of->hi;
         w.fits = of->from != INT_MAX; /* somebody reads it */
         to->warm = larger(to->warm, -w.begin);
-        ir_walk(g, ir_node(g, stage[i])->in[0], look_for_rows, &w);
+        ir_walk(g, ir_node(g, stage[i])->map.value, look_for_rows, &w);
         widen(&w, g);
     }
     return w.fits;

@@ -9,14 +9,13 @@ int ir_gather_axis(const IrGraph *g, IrId image)
 }
 
 /* What nobody bounds before a run: pixels, values, and functions of coordinates that leave the ranges of parts wide open. */
-static void look_for_unknown(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_unknown(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    bool *found = ctx;
+    (void)ctx;
     const IrExprNode *n = ir_expr(g, e);
-    bool unknown = ir_is_read(n);
     bool scaled = n->op == IR_X_FMA || (n->op == IR_X_DIV && ir_expr(g, n->b)->rank <= IR_HOST);
     bool curved = n->rank == IR_PIXEL && !scaled && (ir_op_rule(n->op) == IR_RULE_FLOAT || n->op == IR_X_CALL);
-    *found = *found || unknown || curved;
+    return ir_is_read(n) || curved;
 }
 
 bool ir_reads_anywhere(const IrGraph *g, IrExpr e)
@@ -25,34 +24,19 @@ bool ir_reads_anywhere(const IrGraph *g, IrExpr e)
     if (n->op != IR_X_READAT || ir_node(g, n->node)->grid < 0) {
         return false;
     }
-    IrExpr at = ir_gather_axis(g, n->node) == IR_AX_Z ? n->c : n->b;
-    bool found = false;
-    if (at != 0) {
-        ir_walk(g, at, look_for_unknown, &found);
-    }
-    return found;
+    return ir_any(g, ir_gather_axis(g, n->node) == IR_AX_Z ? n->c : n->b, is_unknown, NULL);
 }
 
-typedef struct Place {
-    IrId image;
-    bool hard;
-} Place;
-
-static void look_for_trouble(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_trouble(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    Place *place = ctx;
+    const IrId *image = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    bool reads = (n->op == IR_X_READ || n->op == IR_X_READAT) && n->node == place->image;
-    place->hard = place->hard || reads || n->op == IR_X_FOLD;
+    return ((n->op == IR_X_READ || n->op == IR_X_READAT) && n->node == *image) || n->op == IR_X_FOLD;
 }
 
 bool ir_is_easy_place(const IrGraph *g, IrExpr at, IrId image)
 {
-    Place place = {.image = image};
-    if (at != 0) {
-        ir_walk(g, at, look_for_trouble, &place);
-    }
-    return !place.hard;
+    return !ir_any(g, at, is_trouble, &image);
 }
 
 bool ir_is_gather(const IrGraph *g, IrId id)

@@ -24,13 +24,6 @@ static int count_stored(const IrSchedule *s, const IrStep *step)
     return n;
 }
 
-static void look_for_window(const IrGraph *g, IrExpr e, void *ctx)
-{
-    bool *found = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    *found = *found || ir_sorts(n);
-}
-
 /* Reductions of what the kernel stores are taken by it: then work-items beyond the edge compute the last columns once
  * more, maybe after they are written (codegen/kernels/by_products.cl). */
 static bool is_reduced(const IrSchedule *s, const IrStep *step)
@@ -58,7 +51,7 @@ static bool kernel_may(IrGraph *g, const IrSchedule *s, const IrStep *step, IrId
     for (int i = step->stages.n - 1; may && i >= 0; i--) {
         IrId stage = step->stages.at[i];
         IrFootprint fp = ir_footprint(g, ir_node(g, stage)->map.value);
-        ir_walk(g, ir_node(g, stage)->map.value, look_for_window, &window);
+        window = window || ir_any_sorts(g, ir_node(g, stage)->map.value);
         for (int k = 0; k < fp.reach.n; k++) {
             const IrReach *reach = &fp.reach.at[k];
             bool here = is_here(reach) && !moved[i];

@@ -405,6 +405,12 @@ IrExpr ir_rewrite(IrGraph *g, IrExpr e, IrRewrite visit, void *ctx);
 /* Calls visit on e and everything below it, children first, each once. */
 void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr e, void *ctx), void *ctx);
 
+/* Whether e or something below it is so; looked at until one is. */
+typedef bool IrIs(const IrGraph *g, IrExpr e, const void *ctx);
+bool ir_any(const IrGraph *g, IrExpr e, IrIs *is, const void *ctx);
+/* Whether something of e sorts. */
+bool ir_any_sorts(const IrGraph *g, IrExpr e);
+
 /*
  * Which expressions a walk has passed that looks at one again in each fold around it, and where it is shared.
  * Only from so many steps on: chains of stages that read one another twice would take forever.

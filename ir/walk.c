@@ -67,6 +67,42 @@ void ir_walk(const IrGraph *g, IrExpr e, void (*visit)(const IrGraph *g, IrExpr 
     }
 }
 
+static bool any(const IrGraph *g, IrExpr e, Level *l, IrIs *is, const void *ctx)
+{
+    if (e == 0 || l->visited[e] == l->stamp) {
+        return false;
+    }
+    l->visited[e] = l->stamp;
+    const IrExprNode n = *ir_expr(g, e);
+    for (int i = 0; i < IR_CHILDREN; i++) {
+        if (any(g, n.child[i], l, is, ctx)) {
+            return true;
+        }
+    }
+    return is(g, e, ctx);
+}
+
+bool ir_any(const IrGraph *g, IrExpr e, IrIs *is, const void *ctx)
+{
+    IrGraph *own = (IrGraph *)(uintptr_t)g;
+    bool found = e != 0 && any(g, e, enter(own), is, ctx);
+    if (e != 0) {
+        leave(own);
+    }
+    return found;
+}
+
+static bool sorts(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    (void)ctx;
+    return ir_sorts(ir_expr(g, e));
+}
+
+bool ir_any_sorts(const IrGraph *g, IrExpr e)
+{
+    return ir_any(g, e, sorts, NULL);
+}
+
 static IrExpr rewrite(IrGraph *g, IrExpr e, Level *l, IrRewrite visit, void *ctx)
 {
     if (e == 0 || l->visited[e] == l->stamp) {

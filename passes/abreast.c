@@ -26,7 +26,6 @@ enum { MOST_INDICES = 8 };
 
 typedef struct Indices {
     int from[MOST_INDICES], to[MOST_INDICES], n;
-    bool met; /* an index that is given is there already */
 } Indices;
 
 /* Pairs the indices of two sequences of folds; false: they have others ranges or are too many. */
@@ -41,13 +40,16 @@ static bool pair(const IrGraph *g, IrExpr p, IrExpr q, Indices *of)
     return !m->flat || pair(g, m->a, n->a, of);
 }
 
-static void look_for_given(const IrGraph *g, IrExpr e, void *ctx)
+/* An index that is given is there already. */
+static bool is_given(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    Indices *of = ctx;
+    const Indices *of = ctx;
     const IrExprNode *n = ir_expr(g, e);
+    bool is = false;
     for (int i = 0; i < of->n && (n->op == IR_X_INDEX || n->op == IR_X_FOLD); i++) {
-        of->met = of->met || (int)n->num == of->to[i];
+        is = is || (int)n->num == of->to[i];
     }
+    return is;
 }
 
 static IrExpr give(IrGraph *g, IrExpr e, void *ctx)
@@ -63,32 +65,21 @@ static IrExpr give(IrGraph *g, IrExpr e, void *ctx)
     return e;
 }
 
-/* The pixels that one of them reads, and whether the other reads one of these, at offsets both. */
-typedef struct Pixels {
-    Arena *arena;
-    Vec(IrExpr) read;
-    bool common;
-} Pixels;
-
 static bool is_moved_read(const IrExprNode *n)
 {
     return (n->op == IR_X_READ && (n->a != 0 || n->b != 0 || n->c != 0)) || n->op == IR_X_READAT;
 }
 
-static void note_pixel(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_same(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    Pixels *p = ctx;
-    if (is_moved_read(ir_expr(g, e))) {
-        vec_push(p->arena, &p->read, e);
-    }
+    (void)g;
+    return e == *(const IrExpr *)ctx;
 }
 
-static void look_for_pixel(const IrGraph *g, IrExpr e, void *ctx)
+/* A pixel beside the current one that another expression reads, too. */
+static bool is_common(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    Pixels *p = ctx;
-    for (int i = 0; i < p->read.n && is_moved_read(ir_expr(g, e)); i++) {
-        p->common = p->common || p->read.at[i] == e;
-    }
+    return is_moved_read(ir_expr(g, e)) && ir_any(g, *(const IrExpr *)ctx, is_same, &e);
 }
 
 /* q with the indices of p, which then share a loop; 0: they do not. */
@@ -98,17 +89,12 @@ static IrExpr beside(IrGraph *g, IrExpr p, IrExpr q)
     if (!pair(g, p, q, &of)) {
         return 0;
     }
-    if (of.to[0] != of.from[0]) {
-        ir_walk(g, q, look_for_given, &of);
-    }
-    IrExpr renamed = of.met ? 0 : ir_rewrite(g, q, give, &of);
+    bool met = of.to[0] != of.from[0] && ir_any(g, q, is_given, &of);
+    IrExpr renamed = met ? 0 : ir_rewrite(g, q, give, &of);
     if (renamed == 0 || !ir_same_loops(g, p, renamed)) {
         return 0;
     }
-    Pixels pixels = {.arena = g->arena};
-    ir_walk(g, p, note_pixel, &pixels);
-    ir_walk(g, renamed, look_for_pixel, &pixels);
-    return pixels.common ? renamed : 0;
+    return ir_any(g, renamed, is_common, &p) ? renamed : 0;
 }
 
 static IrExpr bring_abreast(IrGraph *g, IrExpr e)

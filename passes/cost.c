@@ -51,21 +51,17 @@ static double rounds_of(Count *c, const IrExprNode *fold)
     return hi >= lo ? hi - lo + 1 : 0;
 }
 
-/* Is the fold one over rows or planes? */
-typedef struct March {
-    double index;
-    bool found;
-} March;
-
-static void look_for_march(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_index(const IrGraph *g, IrExpr e, double index)
 {
-    March *m = ctx;
+    return e != 0 && ir_expr(g, e)->op == IR_X_INDEX && ir_expr(g, e)->num == index;
+}
+
+/* Does a fold over the index go over rows or planes? */
+static bool is_march(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    const double *index = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    const IrExpr rows[2] = {n->b, n->c};
-    for (int i = 0; i < 2 && n->op == IR_X_READ; i++) {
-        const IrExprNode *row = ir_expr(g, rows[i]);
-        m->found = m->found || (rows[i] != 0 && row->op == IR_X_INDEX && row->num == m->index);
-    }
+    return n->op == IR_X_READ && (is_index(g, n->b, *index) || is_index(g, n->c, *index));
 }
 
 static Ops count(Count *c, IrExpr e);
@@ -85,9 +81,7 @@ static double time_of(const IrExprNode *n)
 static Ops count_fold(Count *c, const IrExprNode *n)
 {
     const double rounds = rounds_of(c, n), size = n->type == ELEM_F64 ? 2 : 1;
-    March march = {.index = n->num};
-    ir_walk(c->g, n->a, look_for_march, &march);
-    if (march.found) { /* kept transposed: a partial result for every open row */
+    if (ir_any(c->g, n->a, is_march, &n->num)) { /* kept transposed: a partial result for every open row */
         c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
         c->of->sums += PIXELS * rounds * size;
         c->of->folds++;

@@ -335,16 +335,10 @@ static IrExpr rename_index(IrGraph *g, IrExpr e, void *ctx)
     return ir_intern(g, n);
 }
 
-static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_fold(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    bool *found = ctx;
-    *found = *found || (ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL);
-}
-
-static void look_for_sort(const IrGraph *g, IrExpr e, void *ctx)
-{
-    bool *found = ctx;
-    *found = *found || ir_sorts(ir_expr(g, e));
+    (void)ctx;
+    return ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL;
 }
 
 static void substitute(Inlining *in, IrId reader)
@@ -500,8 +494,8 @@ bool pass_inline(IrGraph *g, PassContext *cx)
                    .ops = arena_array(g->arena, double, g->nodes.n)};
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         if (!ir_node(g, id)->dead) {
-            ir_walk(g, ir_node(g, id)->map.value, look_for_fold, &in.folds[id]);
-            ir_walk(g, ir_node(g, id)->map.value, look_for_sort, &in.sorts[id]);
+            in.folds[id] = ir_any(g, ir_node(g, id)->map.value, is_fold, NULL);
+            in.sorts[id] = ir_any_sorts(g, ir_node(g, id)->map.value);
             in.registers[id] = cost_stage(&in.cost, id)->registers;
             in.ops[id] = cost_stage(&in.cost, id)->ops;
         }

@@ -79,7 +79,7 @@ static bool is_stage(const IrGraph *g, IrId id, int grid)
 {
     const IrNode *n = ir_node(g, id);
     Fit f = {grid, n->op == IR_MAP && n->of == 0 && n->grid == grid && n->elem != ELEM_FILE};
-    ir_walk(g, n->in[0], look_for_misfit, &f);
+    ir_walk(g, n->map.value, look_for_misfit, &f);
     return f.fits;
 }
 
@@ -156,7 +156,7 @@ static void add_round(Rounds *r)
     }
     for (int i = 0; i < r->n; i++) {
         IrNode copy = *ir_node(g, r->stage[i]);
-        copy.in[0] = ir_rewrite(g, copy.in[0], a_round_later, r);
+        copy.map.value = ir_rewrite(g, copy.map.value, a_round_later, r);
         r->latest[r->stage[i]] = ir_add_node(g, copy);
     }
 }

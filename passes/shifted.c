@@ -80,7 +80,7 @@ static bool is_there(Shifted *s, IrExpr e)
 bool pass_is_shifted(IrGraph *g, IrId stage)
 {
     Shifted s = {.g = g};
-    ir_walk(g, ir_node(g, stage)->in[0], look_for_costly, &s);
+    ir_walk(g, ir_node(g, stage)->map.value, look_for_costly, &s);
     bool there = false;
     for (int i = 0; i < s.costly.n && !there; i++) {
         there = is_there(&s, s.costly.at[i]);

@@ -597,16 +597,15 @@ static Val renumbered(Elab *el, Val numbers, IrId of, IrExpr any, Span span)
 typedef struct OfLabel {
     const Elab *el;
     IrId labels;
-    bool varies;
 } OfLabel;
 
-static void look_for_places(const IrGraph *g, IrExpr e, void *ctx)
+static bool varies(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    OfLabel *of = ctx;
+    const OfLabel *of = ctx;
     const IrExprNode *n = ir_expr(g, e);
     IrId node;
     bool same = el_plain_read(of->el, e, &node) && node == of->labels;
-    of->varies |= n->op == IR_X_COORD || n->op == IR_X_READAT || (n->op == IR_X_READ && !same);
+    return n->op == IR_X_COORD || n->op == IR_X_READAT || (n->op == IR_X_READ && !same);
 }
 
 /* Labels with a pixel that satisfies a mask, renumbered from 1.  Those of a file may have any numbers, which
@@ -617,12 +616,11 @@ Val el_compact(Elab *el, Call *call)
     if (!el_meet(el, pair, 2, call->span)) {
         return el_err();
     }
-    OfLabel keep = {el, el_store(el, call->arg[KEEP_LABELS_LABELS], "labels", call->span), false};
+    OfLabel keep = {el, el_store(el, call->arg[KEEP_LABELS_LABELS], "labels", call->span)};
     Val labels = el_image(el, ir_read(el->g, keep.labels), pair[0].grid);
     IrExpr any = any_numbers(el, labels.expr);
-    ir_walk(el->g, pair[1].expr, look_for_places, &keep);
     double foreign;
-    if (keep.varies && ir_is_const(el->g, any, &foreign) && foreign != 0) {
+    if (ir_any(el->g, pair[1].expr, varies, &keep) && ir_is_const(el->g, any, &foreign) && foreign != 0) {
         labels = renumbered(el, labels, bound_of(el, labels.expr), any, call->span);
         any = ir_const(el->g, 0);
     }

@@ -620,26 +620,20 @@ static Val broadcast(Elab *el, Val v, int grid, Span span)
 
 /* Does the expression read an image of these extents pixel by pixel?  Then a run compares them with those of the image
  * that is computed. */
-typedef struct OwnReads {
-    int extents;
-    bool found;
-} OwnReads;
-
-static void find_own_read(const IrGraph *g, IrExpr e, void *ctx)
+static bool is_own_read(const IrGraph *g, IrExpr e, const void *ctx)
 {
-    OwnReads *w = ctx;
+    const int *extents = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    w->found = w->found || (n->op == IR_X_READ && ir_node(g, n->node)->grid == w->extents);
+    return n->op == IR_X_READ && ir_node(g, n->node)->grid == *extents;
 }
 
 /* On a grid with the same axes.  What reads at places of its own, or nothing, is the same on a grid of any extents: it
  * is stored with those that it has, so that a run compares them. */
 static Val moved_to(Elab *el, Val v, int grid, Span span)
 {
-    OwnReads own = {.extents = el->grids.at[v.grid].extents};
-    ir_walk(el->g, v.expr, find_own_read, &own);
-    bool same = own.extents == el->grids.at[grid].extents;
-    if (!same && !own.found && !has_open_index(el, v.expr)) {
+    int extents = el->grids.at[v.grid].extents;
+    bool same = extents == el->grids.at[grid].extents;
+    if (!same && !ir_any(el->g, v.expr, is_own_read, &extents) && !has_open_index(el, v.expr)) {
         v.expr = ir_read(el->g, el_store(el, v, "part", span));
     }
     v.grid = grid;

@@ -69,19 +69,19 @@ static const Scene SCENES[] = {
 };
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES };
 
-/* What stays lies before all else of each segment, and no two images at one place at one time. */
-static void check_stays(const ExecPlan *plan)
+/* What is resident lies before all else of each segment, and no two images at one place at one time. */
+static void check_residents(const ExecPlan *plan)
 {
     const PartsPlan *parts = plan->parts;
     for (int i = 0; i < parts->n; i++) {
         uint64_t end = 0;
         const PartsSegment *seg = &parts->segments[i];
-        for (int k = 0; k < parts->n_stays; k++) {
-            const PartsStay *stay = &parts->stays[k];
-            uint64_t bytes = parts_stay_bytes(plan, stay, parts_stay_rows(seg, k));
-            assert_true(bytes == 0 || (i >= stay->first && i <= stay->last));
-            assert_true(bytes == 0 || stay->offset >= end);
-            end = bytes > 0 ? stay->offset + bytes : end;
+        for (int k = 0; k < parts->n_residents; k++) {
+            const PartsResident *resident = &parts->residents[k];
+            uint64_t bytes = parts_resident_bytes(plan, resident, parts_resident_rows(seg, k));
+            assert_true(bytes == 0 || (i >= resident->first && i <= resident->last));
+            assert_true(bytes == 0 || resident->offset >= end);
+            end = bytes > 0 ? resident->offset + bytes : end;
         }
         for (int k = 0; k < seg->n_windows; k++) {
             assert_true(seg->windows[k].bytes == 0 || seg->windows[k].offset >= end);
@@ -107,7 +107,7 @@ static bool runs_within(const Subject *s, uint64_t limit, int64_t *read)
         assert_true(dev_peak(dev) <= limit);
         *read = got.rows_read;
         if (exec_in_parts(exec)) {
-            check_stays(exec_bound(exec));
+            check_residents(exec_bound(exec));
         }
         if (!both_same(&s->want, &got, why, sizeof why)) {
             fail_msg("under %llu bytes: %s", (unsigned long long)limit, why);
