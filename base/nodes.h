@@ -1,9 +1,21 @@
-/* nodes: the numbers that inputs, arguments and values of nodes (nodes.def) have; compiler, evaluator and runtime have
- * them from here. */
+/* nodes: the numbers that inputs, arguments and values of nodes (nodes.def) have, and others that compiler, evaluator
+ * and runtime share. */
 #ifndef BASE_NODES_H
 #define BASE_NODES_H
 
 enum { NODE_INPUTS = 41, NODE_ARGUMENTS = 10 }; /* the most of them: labels and forty images of a table */
+
+/* What becomes of an input's labels: they are taken by their numbers, or where there are larger ones than pixels by
+ * places (ir/ids.h), or these are refused: something computed by label cannot have places. */
+typedef enum InputIds { IDS_NUMBERS, IDS_PLACES, IDS_REFUSED } InputIds;
+
+/* What works and is hardly meant. */
+typedef enum NoteKind {
+    NOTE_PLACE, /* v[z = at]: name is v's, or "" */
+    NOTE_ALONG, /* an operator, called name, goes along the axis: at is 1 */
+    NOTE_PART,  /* an operator, called name, takes a part of an image, which begins or ends with pixel at */
+    NOTE_KINDS
+} NoteKind;
 
 /* Values of a reduction; a summary and an otsu have one more. */
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_MIN, REDUCE_MAX, REDUCE_VALUES };

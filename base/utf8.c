@@ -20,7 +20,9 @@ int utf8_size(const char *s, int n)
     return overlong || beyond ? 0 : size;
 }
 
-bool utf8_is_control(const char *s, int size)
+/* True for characters that a terminal or an editor acts on instead of showing them: C0 and C1, ends of lines and of
+ * paragraphs, and those that turn the direction of writing around. */
+static bool is_control(const char *s, int size)
 {
     const unsigned char *p = (const unsigned char *)s;
     if (size == 1) {
@@ -40,7 +42,7 @@ void utf8_add_clean(Str *out, const char *text, int n)
 {
     for (int i = 0; i < n;) {
         int size = utf8_size(text + i, n - i);
-        if (size == 0 || (utf8_is_control(text + i, size) && text[i] != '\n' && text[i] != '\t')) {
+        if (size == 0 || (is_control(text + i, size) && text[i] != '\n' && text[i] != '\t')) {
             str_add(out, UTF8_REPLACEMENT);
             i += size == 0 ? 1 : size;
         } else {
@@ -54,7 +56,7 @@ void utf8_hide_controls(char *text, bool lines)
 {
     for (int left = (int)strlen(text), size; left > 0; text += size, left -= size) {
         size = utf8_size(text, left);
-        bool hidden = size > 0 && utf8_is_control(text, size) && !(lines && (*text == '\n' || *text == '\t'));
+        bool hidden = size > 0 && is_control(text, size) && !(lines && (*text == '\n' || *text == '\t'));
         size = size > 0 ? size : 1;
         if (hidden) {
             memset(text, '?', (size_t)size);

@@ -11,9 +11,6 @@
 
 /* Bytes of the character at `s`, of which n are there; 0 when it is none. */
 int utf8_size(const char *s, int n);
-/* True for characters that a terminal or an editor acts on instead of showing them: C0 and C1, ends of lines and of
- * paragraphs, and those that turn the direction of writing around. */
-bool utf8_is_control(const char *s, int size);
 /* Appends the first n bytes of a text, with the replacement for what is no character, and for control characters but
  * for newlines and tabs. */
 void utf8_add_clean(Str *out, const char *text, int n);

@@ -23,11 +23,11 @@ void cg_choose_channels(CgBuild *b)
     }
 }
 
-static ProgIds ids_as(const CgBuild *b, const IrNode *input)
+static InputIds ids_as(const CgBuild *b, const IrNode *input)
 {
     double ids = 0;
     bool by_label = input->kind == IR_K_LABELS && input->input.ids != 0 && ir_is_const(b->g, input->input.ids, &ids);
-    return !by_label ? PROG_IDS_NUMBERS : ids == IR_IDS_PLACES ? PROG_IDS_PLACES : PROG_IDS_REFUSED;
+    return by_label ? (InputIds)ids : IDS_NUMBERS;
 }
 
 static void add_inputs(CgBuild *b)
@@ -128,12 +128,10 @@ static void add_outputs(CgBuild *b)
 
 static void add_notes(CgBuild *b)
 {
-    static const ProgNoteKind KIND[] =
-        {[IR_NOTE_PLACE] = PROG_NOTE_PLACE, [IR_NOTE_ALONG] = PROG_NOTE_ALONG, [IR_NOTE_PART] = PROG_NOTE_PART};
     ProgNote *list = arena_array(b->arena, ProgNote, b->g->notes.n + 1);
     for (int i = 0; i < b->g->notes.n; i++) {
         const IrNote *note = &b->g->notes.at[i];
-        list[i] = (ProgNote){.kind = KIND[note->kind],
+        list[i] = (ProgNote){.kind = note->kind,
                              .name = note->name,
                              .axis = note->axis,
                              .at = cg_host(&b->cg.host, note->at),

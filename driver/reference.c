@@ -80,7 +80,7 @@ static bool labels_fit(const ExecPlan *plan, const RtFrame *frame, int input, Er
     if (plan->program->inputs[input].count >= 0) {
         largest = convert_max(in->elem, frame->pixels[input], (size_t)n, 0);
     }
-    return exec_plan_ids(plan, input, largest, err) != PROG_IDS_REFUSED;
+    return exec_plan_ids(plan, input, largest, err) != IDS_REFUSED;
 }
 
 /* Refuses what a device would be refused: images whose extents do not fit together, and labels beyond all room. */

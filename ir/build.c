@@ -19,7 +19,7 @@
 const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap", "constant"};
 const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "blend", "rank", "mode"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask", "labels", "value", "vector", "table"};
-const char *const IR_NOTE_NAMES[IR_NOTES] = {"place", "along", "part"};
+const char *const IR_NOTE_NAMES[NOTE_KINDS] = {"place", "along", "part"};
 const char *const IR_RANK_NAMES[IR_RANKS] = {"const", "host", "index", "uniform", "pixel"};
 
 IrGraph *ir_graph_new(Arena *arena, const char *name, const Source *source)

@@ -194,7 +194,7 @@ void ir_ids_settle(IrGraph *g)
         }
         bool labels = node->op == IR_INPUT && node->kind == IR_K_LABELS;
         if (labels && s.wanted[id]) {
-            node->input.ids = ir_const(g, s.mixed[id] ? IR_IDS_REFUSED : IR_IDS_PLACES);
+            node->input.ids = ir_const(g, s.mixed[id] ? IDS_REFUSED : IDS_PLACES);
         }
     }
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {

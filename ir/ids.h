@@ -13,9 +13,6 @@
 
 #include "ir.h"
 
-/* The argument of an input of labels; without it nothing is computed by its labels. */
-enum { IR_IDS_PLACES = 1, IR_IDS_REFUSED /* it cannot have places: larger numbers are an error */ };
-
 /* The labels that an expression has, or parts of which it has where the others are 0: their node; 0: it is something
  * else. */
 IrId ir_ids_read(const IrGraph *g, IrExpr labels);

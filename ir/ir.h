@@ -241,15 +241,8 @@ typedef struct IrOutput {
  * What works and is hardly meant: a run says so of each image for which number `at` is no place along an
  * axis with `extent` pixels, 0 to extent - 1.  Host expressions.
  */
-typedef enum IrNoteKind {
-    IR_NOTE_PLACE, /* v[z = at]: name is v's, or "" */
-    IR_NOTE_ALONG, /* an operator, called name, goes along the axis: at is 1 */
-    IR_NOTE_PART,  /* an operator, called name, takes a part of an image, which begins or ends with pixel at */
-    IR_NOTES
-} IrNoteKind;
-
 typedef struct IrNote {
-    IrNoteKind kind;
+    NoteKind kind;
     const char *name;
     int axis;
     IrExpr at, extent;
@@ -431,7 +424,7 @@ int ir_pass_into(IrPassed *p);
 
 extern const char *const IR_BORDER_NAMES[IR_BORDERS];
 extern const char *const IR_FOLD_NAMES[IR_FOLDS];
-extern const char *const IR_NOTE_NAMES[IR_NOTES];
+extern const char *const IR_NOTE_NAMES[NOTE_KINDS];
 extern const char *const IR_KIND_NAMES[IR_KINDS]; /* "image", "mask", "labels", "value" ... */
 extern const char *const IR_RANK_NAMES[IR_RANKS]; /* "const", "host" ... */
 const char *ir_expr_op_name(IrExprOp op);

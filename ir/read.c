@@ -294,7 +294,7 @@ static bool note_line(Reader *r, void *ctx)
 
 static void read_note(Reader *r)
 {
-    IrNote note = {.kind = (IrNoteKind)read_one_of(r, IR_NOTE_NAMES, IR_NOTES, "a kind of note")};
+    IrNote note = {.kind = (NoteKind)read_one_of(r, IR_NOTE_NAMES, NOTE_KINDS, "a kind of note")};
     note.axis = read_axis(r, 3);
     read_expect(r, "of");
     note.name = read_string(r);

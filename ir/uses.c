@@ -161,7 +161,7 @@ const IrExpr *ir_uses_of(const IrUses *u, IrId reader, IrId node, int *n)
     return all->at + lo;
 }
 
-bool ir_uses_has(const IrUses *u, IrId reader, IrId node)
+static bool reads_node(const IrUses *u, IrId reader, IrId node)
 {
     int n;
     (void)ir_uses_of(u, reader, node, &n);
@@ -174,7 +174,7 @@ IrReaders ir_uses_readers(IrUses *u, IrId node)
     IrReaders *list = &u->readers[node];
     int kept = 0;
     for (int i = 0; i < list->n; i++) {
-        if (!ir_node(u->g, list->at[i])->dead && ir_uses_has(u, list->at[i], node)) {
+        if (!ir_node(u->g, list->at[i])->dead && reads_node(u, list->at[i], node)) {
             list->at[kept++] = list->at[i];
         }
     }
@@ -250,7 +250,7 @@ int ir_uses_images(const IrUses *u, const IrId *nodes, int n)
             const IrExprNode *read = ir_expr(u->g, reads->at[k]);
             bool again = read->op == IR_X_VALUE || read->node == last || is_in(nodes, n, read->node);
             for (int j = 0; j < i && !again; j++) {
-                again = ir_uses_has(u, nodes[j], read->node);
+                again = reads_node(u, nodes[j], read->node);
             }
             images += !again;
             last = read->node;

@@ -35,8 +35,6 @@ IrUses *ir_uses_new(const IrGraph *g, Arena *arena);
 
 /* The reads of `node` among those of `reader`: *n of them, from the one that is returned. */
 const IrExpr *ir_uses_of(const IrUses *u, IrId reader, IrId node, int *n);
-/* Does the reader read the node? */
-bool ir_uses_has(const IrUses *u, IrId reader, IrId node);
 /* The readers of the node that do read it now and are alive, in ascending order; valid until the next call for it. */
 IrReaders ir_uses_readers(IrUses *u, IrId node);
 

@@ -24,6 +24,7 @@
 #define RUNTIME_PROGRAM_H
 
 #include "../base/elem.h"
+#include "../base/nodes.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,18 +63,15 @@ typedef struct HostNode {
 
 /* ---- what the user gives and gets ------------------------------------------------------ */
 
-/* Labels are taken by their numbers, by places (exec/label_ids.h), or refused. */
-typedef enum ProgIds { PROG_IDS_NUMBERS, PROG_IDS_PLACES, PROG_IDS_REFUSED } ProgIds;
-
 typedef struct ProgInput {
     const char *name;
     const char *axes; /* "yx", "zyx", "yxc" ...: as declared, outermost first */
     Elem elem;        /* ELEM_FILE: whatever the file has */
     bool labels, mask;
-    int buffer;  /* where its pixels go, one volume [c][z][y][x] */
-    int count;   /* labels: value slot of the largest id, found on upload; -1: nobody asks for it */
-    ProgIds ids; /* labels: what becomes of numbers larger than there are pixels */
-    int channel; /* host expression: only this channel is needed (and stored); -1: all */
+    int buffer;   /* where its pixels go, one volume [c][z][y][x] */
+    int count;    /* labels: value slot of the largest id, found on upload; -1: nobody asks for it */
+    InputIds ids; /* labels: what becomes of numbers larger than there are pixels */
+    int channel;  /* host expression: only this channel is needed (and stored); -1: all */
 } ProgInput;
 
 typedef struct ProgParam {
@@ -302,10 +300,8 @@ typedef struct ProgBound {
 } ProgBound;
 
 /* What a run notes of an image (as IrNote) where `at`, rounded, is not in 0 .. extent - 1. */
-typedef enum ProgNoteKind { PROG_NOTE_PLACE, PROG_NOTE_ALONG, PROG_NOTE_PART } ProgNoteKind;
-
 typedef struct ProgNote {
-    ProgNoteKind kind;
+    NoteKind kind;
     const char *name;
     int axis;       /* 0 x, 1 y, 2 z */
     int at, extent; /* host expressions */

@@ -54,7 +54,7 @@ void ir_eval_give_places(IrEval *ev, IrId id)
     const IrNode *input = ir_node(ev->g, id);
     IrEvalNode *node = &ev->nodes[id];
     double ids = 0;
-    bool may = input->input.ids != 0 && ir_is_const(ev->g, input->input.ids, &ids) && ids == IR_IDS_PLACES;
+    bool may = input->input.ids != 0 && ir_is_const(ev->g, input->input.ids, &ids) && ids == IDS_PLACES;
     if (may && node->value[0] > (double)count_pixels(node)) {
         give_places(ev, node, count_pixels(node));
     }

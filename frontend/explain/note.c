@@ -48,7 +48,7 @@ static bool is_noted(const Elab *el)
 void el_note_place(Elab *el, Val v, const char *name, int axis, IrExpr at)
 {
     if (is_noted(el)) {
-        add_note(el, (IrNote){IR_NOTE_PLACE, name, axis, at, el_extent(el, v, axis)});
+        add_note(el, (IrNote){NOTE_PLACE, name, axis, at, el_extent(el, v, axis)});
     }
 }
 
@@ -82,7 +82,7 @@ void el_note_along(Elab *el, const Call *call, Val result)
     bool left_out = result.kind == VAL_IMAGE && !el_has(el, result, IR_AX_Z);
     if (is_noted(el) && goes_along_z(call) && has && left_out && el_extent(el, v, IR_AX_Z) == depth_of_images(el)) {
         IrExpr second = ir_const(el->g, 1);
-        add_note(el, (IrNote){IR_NOTE_ALONG, call->op->name, IR_AX_Z, second, el_extent(el, v, IR_AX_Z)});
+        add_note(el, (IrNote){NOTE_ALONG, call->op->name, IR_AX_Z, second, el_extent(el, v, IR_AX_Z)});
     }
 }
 
@@ -111,7 +111,7 @@ void el_note_part(Elab *el, const Call *call)
             continue;
         }
         IrExpr last = size != 0 ? ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_ADD, first, size), ir_const(g, 1)) : first;
-        add_note(el, (IrNote){IR_NOTE_PART, call->op->name, ax, first, el_extent(el, v, ax)});
-        add_note(el, (IrNote){IR_NOTE_PART, call->op->name, ax, last, el_extent(el, v, ax)});
+        add_note(el, (IrNote){NOTE_PART, call->op->name, ax, first, el_extent(el, v, ax)});
+        add_note(el, (IrNote){NOTE_PART, call->op->name, ax, last, el_extent(el, v, ax)});
     }
 }

@@ -142,9 +142,9 @@ static void note_extents(Notes *notes, const Program *program, const Options *op
         if (err.code != CODE_OK || (at >= 0 && at < extent) || isnan(at)) {
             continue; /* what cannot be computed makes the run fail, which says why */
         }
-        if (note->kind == PROG_NOTE_ALONG) {
+        if (note->kind == NOTE_ALONG) {
             note_along(notes, item->name, note, options, reader_info(reader, 0));
-        } else if (note->kind == PROG_NOTE_PART) {
+        } else if (note->kind == NOTE_PART) {
             note_part(notes, item->name, note, at, extent);
         } else {
             note_place(notes, item->name, note, at, extent);

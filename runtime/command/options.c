@@ -164,7 +164,8 @@ static bool parse_length(const char **at, double *um)
     return *um > 0 && isfinite(*um);
 }
 
-bool options_parse_lengths(const char *text, double um[3])
+/* "1.3um" along x and y, "0.65um,0.65um,2um" along x, y and z: micrometres; an axis that is not named keeps 0. */
+static bool parse_lengths(const char *text, double um[3])
 {
     double each[3] = {0, 0, 0};
     int n = 0;
@@ -283,7 +284,7 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
         return parse_count(text, (int *)at) ||
                err_set(err, CODE_USAGE, "--%s takes a whole number from 1 on, not '%s'", row->name, text);
     case OPTION_LENGTHS:
-        return options_parse_lengths(text, (double *)at) ||
+        return parse_lengths(text, (double *)at) ||
                err_set(
                    err, CODE_USAGE,
                    "--%s takes a length with its unit, 1.3um, or one for each axis, 0.65um,0.65um,2um for x, y and z, not "

@@ -87,8 +87,6 @@ bool options_param_allows(const ProgParam *param, const char *called, double val
 void options_range_text(const ProgParam *param, char *to, size_t size);
 /* "sigma=3 kappa=2": every parameter with its value; owned by the caller (free); NULL: memory. */
 char *options_params_text(const Program *program, const double *params);
-/* "1.3um" along x and y, "0.65um,0.65um,2um" along x, y and z: micrometres; an axis that is not named keeps 0. */
-bool options_parse_lengths(const char *text, double um[3]);
 /* "2GiB", "512 MiB", "1.5G", "1000000": bytes. */
 bool options_parse_size(const char *text, uint64_t *bytes);
 

@@ -502,17 +502,17 @@ static uint64_t least_as(const Program *program, const ExecTarget *target, const
     return least;
 }
 
-ProgIds exec_plan_ids(const ExecPlan *plan, int input, double largest, Err *err)
+InputIds exec_plan_ids(const ExecPlan *plan, int input, double largest, Err *err)
 {
     const ProgInput *in = &plan->program->inputs[input];
-    if (in->ids == PROG_IDS_NUMBERS || in->buffer < 0) {
-        return PROG_IDS_NUMBERS;
+    if (in->ids == IDS_NUMBERS || in->buffer < 0) {
+        return IDS_NUMBERS;
     }
     const ExecGrid *g = &plan->grids[plan->program->buffers[in->buffer].grid];
     if (largest <= (double)g->w * g->h * g->planes) {
-        return PROG_IDS_NUMBERS;
+        return IDS_NUMBERS;
     }
-    if (in->ids == PROG_IDS_REFUSED) {
+    if (in->ids == IDS_REFUSED) {
         err_set(err, CODE_USAGE,
                 "'%s' has the label %.0f, which is more than it has pixels, and meets labels with other "
                 "numbers; number its labels anew in the pipeline: relabel(%s)",

@@ -90,9 +90,9 @@ typedef struct ExecPlan {
 bool exec_plan_new(const Program *program, const ExecTarget *target, const ExecInput *inputs, const double *params,
                    ExecPlan **out, Err *err);
 void exec_plan_free(ExecPlan *plan); /* NULL is allowed */
-/* What becomes of an input's labels up to `largest`: where that is more than it has pixels, PROG_IDS_PLACES, or an
- * error and PROG_IDS_REFUSED. */
-ProgIds exec_plan_ids(const ExecPlan *plan, int input, double largest, Err *err);
+/* What becomes of an input's labels up to `largest`: where that is more than it has pixels, IDS_PLACES, or an
+ * error and IDS_REFUSED. */
+InputIds exec_plan_ids(const ExecPlan *plan, int input, double largest, Err *err);
 /* The smallest limit with which there is a plan, to the byte; 0: that cannot be said. */
 uint64_t exec_plan_least(const Program *program, const ExecTarget *target, const ExecInput *inputs,
                          const double *params);

@@ -42,8 +42,8 @@ static bool give_input_places(Exec *exec, int input, Err *err)
 static bool give_places(Exec *exec, Err *err)
 {
     for (int i = 0; i < exec->program->n_inputs; i++) {
-        ProgIds ids = exec_plan_ids(exec->plan, i, exec->counts[i], err);
-        TRY(ids != PROG_IDS_REFUSED && (ids == PROG_IDS_NUMBERS || give_input_places(exec, i, err)));
+        InputIds ids = exec_plan_ids(exec->plan, i, exec->counts[i], err);
+        TRY(ids != IDS_REFUSED && (ids == IDS_NUMBERS || give_input_places(exec, i, err)));
     }
     return true;
 }

@@ -191,11 +191,11 @@ static bool visit_all(Visit *v, Err *err)
 static bool give_places(PartsPixels *p, int input, Visit *v, Err *err)
 {
     LabelIds ids = {.n = 0};
-    ProgIds as = exec_plan_ids(p->exec->plan, input, v->most, err);
+    InputIds as = exec_plan_ids(p->exec->plan, input, v->most, err);
     v->ids = &ids;
-    if (as != PROG_IDS_PLACES || !visit_all(v, err)) {
+    if (as != IDS_PLACES || !visit_all(v, err)) {
         label_ids_drop(&ids);
-        return as == PROG_IDS_NUMBERS;
+        return as == IDS_NUMBERS;
     }
     label_ids_sort(&ids);
     p->exec->ids[input] = ids;

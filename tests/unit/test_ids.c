@@ -64,21 +64,21 @@ static double ids_argument(const char *text)
 {
     double ids = 0;
     const IrGraph *g = pipeline_must("ids.pipe", text);
-    return ir_node(g, 1)->arg[0] != 0 && ir_is_const(g, ir_node(g, 1)->arg[0], &ids) ? ids : 0;
+    return ir_node(g, 1)->input.ids != 0 && ir_is_const(g, ir_node(g, 1)->input.ids, &ids) ? ids : 0;
 }
 
 static void only_what_is_computed_by_label_has_places(void **state)
 {
     (void)state;
-    enum { NUMBERS, PLACES, REFUSED };
     assert_true(ids_argument("input l[y, x] : labels\noutput a = number(l)\noutput b = expand_labels(l, 2)\n") ==
-                NUMBERS);
-    assert_true(ids_argument("input l[y, x] : labels\noutput a = measure(expand_labels(l, 2), area)\n") == PLACES);
+                IDS_NUMBERS);
+    assert_true(ids_argument("input l[y, x] : labels\noutput a = measure(expand_labels(l, 2), area)\n") == IDS_PLACES);
     assert_true(ids_argument("input l[y, x] : labels\na = l\nrepeat 2 { a = expand_labels(a, 1) }\n"
-                             "output t = measure(a, area)\n") == PLACES);
+                             "output t = measure(a, area)\n") == IDS_PLACES);
     assert_true(ids_argument("input l[y, x] : labels\na = l\nrepeat 2 { a = relabel(expand_labels(a, 1)) }\n"
-                             "output t = measure(l, area)\noutput a\n") == REFUSED);
-    assert_true(ids_argument("input l[y, x] : labels\nm = label(l == 2)\noutput t = label_count(l)[m]\n") == REFUSED);
+                             "output t = measure(l, area)\noutput a\n") == IDS_REFUSED);
+    assert_true(ids_argument("input l[y, x] : labels\nm = label(l == 2)\noutput t = label_count(l)[m]\n") ==
+                IDS_REFUSED);
 }
 
 /* What no place can stand for is an error; small numbers are none. */
@@ -95,8 +95,8 @@ static void labels_that_meet_others_are_refused(void **state)
                BOTH_CHECKER);
     both_inputs(&s.in, &input);
     assert_true(exec_plan_new(s.program, &target, &input, s.in.params, &plan, &err));
-    assert_int_equal(exec_plan_ids(plan, 0, 6, &err), PROG_IDS_NUMBERS);
-    assert_int_equal(exec_plan_ids(plan, 0, 7, &err), PROG_IDS_REFUSED);
+    assert_int_equal(exec_plan_ids(plan, 0, 6, &err), IDS_NUMBERS);
+    assert_int_equal(exec_plan_ids(plan, 0, 7, &err), IDS_REFUSED);
     assert_non_null(strstr(err.text, "'l' has the label 7, which is more than it has pixels"));
     exec_plan_free(plan);
     scene_close(&s);
