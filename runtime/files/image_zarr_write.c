@@ -464,9 +464,8 @@ static bool put_list(const ZarrOut *out, size_t n, const cJSON *list, const char
         zarr_put_labels(to, out->plan.version, names, count);
     }
     ok = (to == NULL || fclose(to) == 0) && ok;
-    static const char GROUP[] = "{\n  \"zarr_format\": 2\n}\n";
     bool two = out->plan.version == 2;
-    ok = ok && (!two || put_text(out->path, n, ".zgroup", GROUP, sizeof GROUP - 1, err)) &&
+    ok = ok && (!two || put_text(out->path, n, ".zgroup", ZARR_GROUP_TWO, strlen(ZARR_GROUP_TWO), err)) &&
          put_text(out->path, n, two ? ".zattrs" : "zarr.json", text, size, err);
     free(names);
     free(text);
@@ -517,7 +516,6 @@ static bool put_array(const ZarrOut *out, int level, Err *err)
 /* What makes the folder an image comes last. */
 bool zarr_finish(void *state, Err *err)
 {
-    static const char GROUP[] = "{\n  \"zarr_format\": 2\n}\n";
     ZarrOut *out = state;
     char *text = NULL;
     size_t size = 0;
@@ -526,7 +524,7 @@ bool zarr_finish(void *state, Err *err)
     TRY(to != NULL || no_memory(out, err));
     zarr_put_image(to, &out->plan);
     bool ok = fclose(to) == 0 || no_memory(out, err);
-    ok = ok && (!two || put_file(out, ".zgroup", GROUP, sizeof GROUP - 1, err)) &&
+    ok = ok && (!two || put_file(out, ".zgroup", ZARR_GROUP_TWO, strlen(ZARR_GROUP_TWO), err)) &&
          put_file(out, two ? ".zattrs" : "zarr.json", text, size, err);
     free(text);
     return ok;

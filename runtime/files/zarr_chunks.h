@@ -1,8 +1,8 @@
 /*
  * zarr_chunks: chunks of an array as pixels, decoded when they are asked for and kept for a while.
  *
- * What is kept are *bands*: all chunks along the array's last axis that share their places along the others, or along the
- * axis that the image has as x.  Several threads decode those of one call.
+ * What is kept are *bands*: all chunks along the axis that is x in the image, which share their places along the other
+ * axes.  Several threads decode those of one call.
  */
 #ifndef RUNTIME_FILES_ZARR_CHUNKS_H
 #define RUNTIME_FILES_ZARR_CHUNKS_H

@@ -16,6 +16,9 @@ enum {
     ZARR_AXES = 5
 };
 
+/* The text of .zgroup. */
+#define ZARR_GROUP_TWO "{\n  \"zarr_format\": 2\n}\n"
+
 /* An image that is written. */
 typedef struct ZarrPlan {
     int version; /* of zarr: 2 or 3 */

@@ -8,6 +8,7 @@
 #include "../../base/file.h"
 #include "file_list.h"
 #include "image_path.h"
+#include "zarr_describe.h"
 #include "zarr_ome.h"
 
 #include <ctype.h>
@@ -126,7 +127,6 @@ static bool write_text(const char *path, size_t length, const char *name, const 
 /* A group with these attributes, a text of JSON; "": none. */
 static bool write_group(const char *path, size_t length, int version, const char *attributes, Err *err)
 {
-    static const char GROUP[] = "{\n  \"zarr_format\": 2\n}\n";
     char *text = NULL;
     size_t size = 0;
     FILE *to = open_memstream(&text, &size);
@@ -138,7 +138,7 @@ static bool write_group(const char *path, size_t length, int version, const char
         fprintf(to, attributes[0] != '\0' ? "\"ome\": {\"version\": \"0.5\", %s}}\n}\n" : "%s}\n}\n", attributes);
     }
     bool ok = fclose(to) == 0 || err_set(err, CODE_MEMORY, "out of memory");
-    ok = ok && (version == 3 || write_text(path, length, ".zgroup", GROUP, sizeof GROUP - 1, err)) &&
+    ok = ok && (version == 3 || write_text(path, length, ".zgroup", ZARR_GROUP_TWO, strlen(ZARR_GROUP_TWO), err)) &&
          ((version == 2 && attributes[0] == '\0') ||
           write_text(path, length, version == 2 ? ".zattrs" : "zarr.json", text, size, err));
     free(text);
