@@ -128,8 +128,11 @@ LANES_INLINE uint local_maxima_candidates(global const uchar *mark, uint inside,
 LANES_INLINE uint local_maxima_neighbours(uint inside)
 {
     uint all = 0;
-    LOCAL_MAXIMA_NEIGHBOURS(LOCAL_MAXIMA_FIRST, LOCAL_MAXIMA_END, inside, 0, 0, all |= (uint)there << k)
-    return all;
+#pragma unroll
+    for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END; k++) {
+        all |= LOCAL_MAXIMA_COUNTS(k) && k != 13 ? (uint)1 << k : 0;
+    }
+    return all & inside;
 }
 
 /* Whether some of these neighbours is as high as the pixel. */
