@@ -1,6 +1,6 @@
 /*
  * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
- * (tests/data/operators.txt and sweeps.txt, made by the scripts beside them); the programs of
+ * (tests/data/operators.txt, sweeps.txt and features.txt, made by the scripts beside them); the programs of
  * operators.txt on a device against the evaluator, bit for bit, and their kernels against
  * clang; and that examples run.
  *
@@ -289,6 +289,12 @@ static void all_images_borders_and_types_agree(void **state)
     check_all(TEST_DATA "/sweeps.txt", check, false);
 }
 
+static void colours_vessels_and_corners_agree(void **state)
+{
+    (void)state;
+    check_all(TEST_DATA "/features.txt", check, false);
+}
+
 static void devices_agree_with_the_evaluator(void **state)
 {
     (void)state;
@@ -412,6 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
         cmocka_unit_test(all_images_borders_and_types_agree),
+        cmocka_unit_test(colours_vessels_and_corners_agree),
         cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
         cmocka_unit_test(kernels_are_without_warnings),
