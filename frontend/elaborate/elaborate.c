@@ -653,8 +653,11 @@ static bool unroll(Elab *el, const AstStmt *s, Val *result)
         return true;
     }
     if (!ir_is_const(el->g, first, &lo) || !ir_is_const(el->g, last, &hi)) {
-        Diag *d = el_error(el, LOOP_NOT_KNOWN, s->lo->span, "");
-        diag_help(el->diags, d, "use repeat for a number of rounds, or sum(... for i in lo .. hi)");
+        bool library = el->call.source != NULL; /* the loop is not in the user's text */
+        Diag *d = el_error(el, LOOP_NOT_KNOWN, s->lo->span, library ? ": this operator has a loop inside" : "");
+        diag_help(el->diags, d,
+                  library ? "its radius or number of rounds is a written number, such as 3, and not a param"
+                          : "use repeat for a number of rounds, or sum(... for i in lo .. hi)");
         *result = el_err();
         return true;
     }
