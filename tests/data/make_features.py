@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Writes features.txt: colours, vessels, corners and textures over images of all types and shapes.
+"""Writes features.txt: colours, vessels, corners, textures and more over images of all types and shapes.
 
-Run it in this folder with numpy, scipy 1.17 and scikit-image 0.26; cases.py says what a case is.  All values are those
-of scikit-image itself, of images in floats: it has other ranges for whole numbers.
+Run it in this folder with numpy, scipy 1.17, scikit-image 0.26 and photutils 3.0; cases.py says what a case is.  All values
+are those of the packages themselves, mostly of images in floats: scikit-image has other ranges for whole numbers.
 """
 import numpy as np
-from skimage import color, feature, filters
+from photutils import aperture
+from scipy import ndimage as ndi
+from skimage import color, exposure, feature, filters, measure, morphology, segmentation
 
 import cases as files
 from cases import Image
@@ -92,5 +94,67 @@ for i in FLAT[:1] + SOLID[:1] + FLAT[4:]:
     across = np.cross(*three)
     case('separate_stains', i, C + 'output a = separate_stains(rgb, {}, {})'.format(*three),
          np.moveaxis(color.separate_stains(rgb, np.linalg.inv([*three, across / np.linalg.norm(across)])), -1, 0), 1e-5)
+
+# ---- textures, histograms and classes ---------------------------------------------------------------
+
+V = 'n = ramp(x = 1)\noutput a = f32(n) + '
+for i in FLAT + SOLID:
+    def planes(f):
+        return f(i.float) if i.ndim == 2 else np.stack([f(p) for p in i.float])
+
+    v, whole = i.float, i.kind != 'f32'
+    if i.kind == 'u8':
+        near = morphology.disk(2) if i.ndim == 2 else morphology.ball(2)
+        case('entropy', i, 'output a = entropy(image, ball(2))', filters.rank.entropy(i.array, near), 1e-5)
+        case('enhance_contrast', i, 'e = erode(image, ball(2))\nd = dilate(image, ball(2))\n'
+             'output a = d if d - image < image - e else e', filters.rank.enhance_contrast(i.array, near), 0)
+        case('autolevel', i, 'e = erode(image, ball(2))\nd = dilate(image, ball(2))\n'
+             'output a = floor(255 * (image - e) / max(d - e, 1))', filters.rank.autolevel(i.array, near), 0)
+    other = np.where(v > v.mean(), np.roll(v, 1, -1), v.min()).astype(i.array.dtype)
+    if i.pattern == 'plain':
+        for method in ('default', 'ror', 'uniform'):
+            case('local_binary_pattern', i, f'output a = local_binary_pattern(image, method = {method})',
+                 planes(lambda p: feature.local_binary_pattern(p, 8, 1, method)), 0)
+        case('local_binary_pattern', i, 'output a = local_binary_pattern(image, 12, 1.7)',
+             planes(lambda p: feature.local_binary_pattern(p, 12, 1.7)), 0)
+        low, high = filters.threshold_multiotsu(i.array) if i.kind != 'u16' else (np.nan, np.nan)
+        if i.kind != 'u16':
+            case('multi_otsu', i, V + 'multi_otsu(image).low', [low])
+            case('multi_otsu', i, V + 'multi_otsu(image).high', [high])
+        case('pearson', i, V + 'pearson(image, roll(image, 1))', [measure.pearson_corr_coeff(v.ravel(), np.roll(v, 1, -1).ravel())[0]])
+        some = v > files.level(60, i.kind)
+        case('pearson', i, f'm = image > {files.level(60, i.kind)}\n' + V + 'pearson(image where m, roll(image, 1))',
+             [measure.pearson_corr_coeff(v, np.roll(v, 1, -1), some)[0]])
+        case('overlap_coefficient', i, V + 'overlap_coefficient(abs(image), abs(roll(image, 1)))',
+             [measure.manders_overlap_coeff(abs(v), abs(np.roll(v, 1, -1)))])
+        case('manders', i, f'm = image > {files.level(60, i.kind)}\n' + V + 'manders(abs(image), m)', [measure.manders_coloc_coeff(abs(v), some)])
+    if i.kind != 'u16':
+        case('match_histograms', i, 'output a = match_histograms(image, roll(image, 1) if image > mean(image) else min(image))',
+             exposure.match_histograms(i.array, other), 1e-6 if whole else 1e-3)
+
+# ---- masks and circles --------------------------------------------------------------------------------
+
+for i in FLAT + SOLID:
+    v, t = i.float, files.level(45, i.kind)
+    if (v > t).all():
+        case('grid_distance', i, f'output a = grid_distance(image > {t})', np.full(v.shape, np.inf))
+    else:
+        for metric in ('chessboard', 'taxicab'):
+            case('grid_distance', i, f'output a = grid_distance(image > {t}, {metric})', ndi.distance_transform_cdt(v > t, metric), 0)
+    thin = morphology.thin(v > t) if i.ndim == 2 else np.stack([morphology.thin(p) for p in v > t])
+    case('thin', i, f'output a = thin(image > {t})', thin, 0)
+    at, by = tuple(n // 2 for n in v.shape), files.level(40, i.kind) - files.level(0, i.kind)
+    where = ', '.join(map(str, at[::-1]))
+    for c in range(1, i.ndim + 1):
+        k = {2: (4, 8), 3: (6, 18, 26)}[i.ndim][c - 1]
+        case('flood', i, f'output a = flood(image, {where}, tolerance = {by}, connectivity = {k})',
+             segmentation.flood(v, at, tolerance=by, connectivity=c), 0)
+    for radius in (0.3, 2, 3.3):
+        rows, columns = np.indices(v.shape[-2:]).reshape(2, -1)
+        for inner in (0, radius / 2):
+            ring = aperture.CircularAnnulus(list(zip(columns, rows)), inner, radius) if inner else \
+                aperture.CircularAperture(list(zip(columns, rows)), radius)
+            want = [ring.do_photometry(p, method='exact')[0].reshape(p.shape) for p in (v if i.ndim == 3 else [v])]
+            case('aperture_sum', i, f'output a = aperture_sum(image, {radius}, {inner})', np.reshape(want, v.shape), 1e-5, True)
 
 files.write('features.txt', cases)

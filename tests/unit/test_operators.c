@@ -289,7 +289,7 @@ static void all_images_borders_and_types_agree(void **state)
     check_all(TEST_DATA "/sweeps.txt", check, false);
 }
 
-static void colours_vessels_and_corners_agree(void **state)
+static void colours_vessels_textures_and_more_agree(void **state)
 {
     (void)state;
     check_all(TEST_DATA "/features.txt", check, false);
@@ -418,7 +418,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
         cmocka_unit_test(all_images_borders_and_types_agree),
-        cmocka_unit_test(colours_vessels_and_corners_agree),
+        cmocka_unit_test(colours_vessels_textures_and_more_agree),
         cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
         cmocka_unit_test(kernels_are_without_warnings),

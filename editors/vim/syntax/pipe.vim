@@ -7,36 +7,37 @@ syn keyword pipeControl as at else for if in is most
 syn keyword pipeControl repeat return stable until where while
 syn keyword pipeLogic and not or xor
 syn keyword pipeConstant false true
-syn keyword pipeOperator abs acos affine all any argmax_project as_labels asin
-syn keyword pipeOperator asinh atan atan2 ball bilateral bottomhat boundaries box
-syn keyword pipeOperator c_of canny canvas cbrt ceil centroids channels clahe
-syn keyword pipeOperator clear_border clip closing closing_labels colormap colours combine_labels concatenate
-syn keyword pipeOperator constant convolve corner_foerstner corner_harris corner_kitchen_rosenfeld correlate cos cosh
-syn keyword pipeOperator count crop deconvolve denoise_tv depth deskew detect_maxima detect_minima
-syn keyword pipeOperator diamond difference_of_gaussians dilate dilate_labels dimensions disk distance divide_by_gaussian_background
-syn keyword pipeOperator downscale drift erode erode_connected_labels erode_labels eroded_otsu exp exp2
-syn keyword pipeOperator expand_labels extension_ratio f32 f64 farid fft fftconvolve fill_holes
-syn keyword pipeOperator filter_by_size flip floor frangi gabor gauss_otsu gaussian gaussian_derivative
-syn keyword pipeOperator gradient_magnitude h_maxima has_axis height hessian_eigenvalue histogram hsv2rgb hull
-syn keyword pipeOperator hypot hysteresis i16 i32 ifft isfinite isnan isodata
-syn keyword pipeOperator kappa_sigma keep_labels kuwahara lab2rgb label label2rgb label_count label_equal
-syn keyword pipeOperator label_max label_min label_spots label_sum laplace laplacian_of_gaussian li local_maxima
-syn keyword pipeOperator local_minima log log10 log1p log2 make_isotropic mask_labels masked_voronoi
-syn keyword pipeOperator match_template max max_filter max_project maximum_extension mean mean_extension mean_filter
-syn keyword pipeOperator mean_project measure median median_filter median_project meijering merge min
-syn keyword pipeOperator min_filter min_project minimum_threshold mode_filter morphological_gradient nan_to_num near_pairs neighbour_count
+syn keyword pipeOperator abs acos affine all any aperture_sum argmax_project as_labels
+syn keyword pipeOperator asin asinh atan atan2 ball bilateral bottomhat boundaries
+syn keyword pipeOperator box c_of canny canvas cbrt ceil centroids channels
+syn keyword pipeOperator clahe clear_border clip closing closing_labels colormap colours combine_labels
+syn keyword pipeOperator concatenate constant convolve corner_foerstner corner_harris corner_kitchen_rosenfeld correlate cos
+syn keyword pipeOperator cosh count crop deconvolve denoise_tv depth deskew detect_maxima
+syn keyword pipeOperator detect_minima diamond difference_of_gaussians dilate dilate_labels dimensions disk distance
+syn keyword pipeOperator divide_by_gaussian_background downscale drift entropy erode erode_connected_labels erode_labels eroded_otsu
+syn keyword pipeOperator exp exp2 expand_labels extension_ratio f32 f64 farid fft
+syn keyword pipeOperator fftconvolve fill_holes filter_by_size flip flood floor frangi gabor
+syn keyword pipeOperator gauss_otsu gaussian gaussian_derivative gradient_magnitude grid_distance h_maxima has_axis height
+syn keyword pipeOperator hessian_eigenvalue histogram hsv2rgb hull hypot hysteresis i16 i32
+syn keyword pipeOperator ifft isfinite isnan isodata kappa_sigma keep_labels kuwahara lab2rgb
+syn keyword pipeOperator label label2rgb label_count label_equal label_max label_min label_spots label_sum
+syn keyword pipeOperator laplace laplacian_of_gaussian li local_binary_pattern local_maxima local_minima log log10
+syn keyword pipeOperator log1p log2 make_isotropic manders mask_labels masked_voronoi match_histograms match_template
+syn keyword pipeOperator max max_filter max_project maximum_extension mean mean_extension mean_filter mean_project
+syn keyword pipeOperator measure median median_filter median_project meijering merge min min_filter
+syn keyword pipeOperator min_project minimum_threshold mode_filter morphological_gradient multi_otsu nan_to_num near_pairs neighbour_count
 syn keyword pipeOperator neighbour_distance neighbour_value niblack normalize number opening opening_labels otsu
-syn keyword pipeOperator outline overlapping_pairs pad paste peak_local_max percentile percentile_filter pick
-syn keyword pipeOperator pixel_size placed points polar power_spectrum prewitt property ramp
-syn keyword pipeOperator reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects resize rgb2gray
-syn keyword pipeOperator rgb2hed rgb2hsv rgb2lab rgb2xyz rgb2ycbcr rgb2yuv richardson_lucy roberts
-syn keyword pipeOperator roll rolling_ball rotate round sato sauvola scale scharr
-syn keyword pipeOperator separate_stains shape_index shift_of sigma_clip sign sin sinh skeletonize
-syn keyword pipeOperator sobel split_objects sqrt stabilize std std_filter std_project structure_tensor_eigenvalue
-syn keyword pipeOperator subtract_gaussian_background sum sum_filter sum_project tan tanh tophat touching_pairs
-syn keyword pipeOperator translate transpose triangle trunc u16 u32 u8 unsharp
-syn keyword pipeOperator var variance_filter voronoi voronoi_otsu watershed white width wiener
-syn keyword pipeOperator x_of y_of yen z_of zoom
+syn keyword pipeOperator outline overlap_coefficient overlapping_pairs pad paste peak_local_max pearson percentile
+syn keyword pipeOperator percentile_filter pick pixel_size placed points polar power_spectrum prewitt
+syn keyword pipeOperator property ramp reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects
+syn keyword pipeOperator resize rgb2gray rgb2hed rgb2hsv rgb2lab rgb2xyz rgb2ycbcr rgb2yuv
+syn keyword pipeOperator richardson_lucy roberts roll rolling_ball rotate round sato sauvola
+syn keyword pipeOperator scale scharr separate_stains shape_index shift_of sigma_clip sign sin
+syn keyword pipeOperator sinh skeletonize sobel split_objects sqrt stabilize std std_filter
+syn keyword pipeOperator std_project structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan tanh
+syn keyword pipeOperator thin tophat touching_pairs translate transpose triangle trunc u16
+syn keyword pipeOperator u32 u8 unsharp var variance_filter voronoi voronoi_otsu watershed
+syn keyword pipeOperator white width wiener x_of y_of yen z_of zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
