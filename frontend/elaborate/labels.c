@@ -173,12 +173,37 @@ static int property_names(Elab *el, const char **names, int most)
     return n;
 }
 
+/* Everyday words, and the properties that they mean. */
+static const struct {
+    const char *word, *here;
+} EVERYDAY[] = {
+    {"volume", "area, of voxels; in micrometres with spacing = [pixel_size(z), pixel_size(y), pixel_size(x)]"},
+    {"size", "area, or num_pixels"},
+    {"length", "feret_diameter_max, or axis_major_length of the ellipse"},
+    {"diameter", "equivalent_diameter_area, or feret_diameter_max"},
+    {"roundness", "circularity"},
+    {"aspect_ratio", "property(labels, axis_major_length) / property(labels, axis_minor_length)"},
+    {"position", "centroid, or center_of_mass"},
+};
+
+static const char *everyday(const char *word)
+{
+    for (size_t i = 0; i < sizeof EVERYDAY / sizeof EVERYDAY[0]; i++) {
+        if (strcmp(EVERYDAY[i].word, word) == 0) {
+            return EVERYDAY[i].here;
+        }
+    }
+    return NULL;
+}
+
 static void unknown_property(Elab *el, const char *name, Span at)
 {
     const char *names[256];
     const char *near = fe_nearest(name, names, property_names(el, names, 256));
     Diag *d = el_error(el, UNKNOWN_PROPERTY, at, name);
-    if (near != NULL) {
+    if (everyday(name) != NULL) {
+        diag_help(el->diags, d, "here: %s", everyday(name));
+    } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {
         diag_help(el->diags, d,

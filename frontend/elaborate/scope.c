@@ -271,6 +271,9 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
     if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
+    } else if (measure_find(call->name, strlen(call->name)) != NULL) {
+        diag_help(el->diags, d, "for each label: property(labels, %s), or a column of measure(labels, %s)", call->name,
+                  call->name);
     } else {
         help_search(el, d, call->name);
         diag_help(el->diags, d, "a function of your own is written: fn %s(v) = ...", call->name);
