@@ -507,9 +507,8 @@ static void refuse_output(Elab *el, const AstStmt *s, Val v)
         return;
     }
     if (v.kind == VAL_SELECTION) {
-        diag_help(el->diags, d,
-                  v.image == IR_K_LABELS ? "labels within a mask: mask_labels(labels, mask)"
-                                         : "write its mask, or what was measured in it: mean(...)");
+        diag_help(el->diags, d, "write its mask, or what was measured in it: mean(...)");
+        diag_help(el->diags, d, "an image with 0 elsewhere: v if mask else 0; labels: mask_labels(labels, mask)");
     } else if (v.kind == VAL_VECTOR) {
         diag_help(el->diags, d,
                   "values of labels are written as a table: measure(labels, ...); "
