@@ -6,6 +6,7 @@ are those of the packages themselves, mostly of images in floats: scikit-image h
 """
 import numpy as np
 from photutils import aperture
+from photutils.detection.core import _StarFinderKernel
 from scipy import ndimage as ndi
 from skimage import color, exposure, feature, filters, measure, morphology, segmentation
 
@@ -156,5 +157,25 @@ for i in FLAT + SOLID:
                 aperture.CircularAperture(list(zip(columns, rows)), radius)
             want = [ring.do_photometry(p, method='exact')[0].reshape(p.shape) for p in (v if i.ndim == 3 else [v])]
             case('aperture_sum', i, f'output a = aperture_sum(image, {radius}, {inner})', np.reshape(want, v.shape), 1e-5, True)
+
+# ---- blobs and stars --------------------------------------------------------------------------------------
+
+
+def painted(v, blobs):
+    """The largest sigma at each place."""
+    out = np.zeros(v.shape)
+    for *at, s in blobs:
+        out[tuple(int(k) for k in at)] = max(out[tuple(int(k) for k in at)], s)
+    return out
+
+
+for i in FLAT[:3] + SOLID[:3]:
+    v, t = i.float, files.level(30, i.kind) - files.level(0, i.kind)
+    case('blob_log', i, f'output a = blob_log(image, 0.6, 1.5, 4, {t})', painted(v, feature.blob_log(v, 0.6, 1.5, 4, t, 1)), 1e-5)
+    case('blob_dog', i, f'output a = blob_dog(image, 0.5, 2, threshold = {t / 3})', painted(v, feature.blob_dog(v, 0.5, 2, 1.6, t / 3, 1)), 1e-5)
+    for fwhm in (1.5, 4):
+        kernel = _StarFinderKernel(fwhm, normalize_zerosum=True).data
+        case('star_height', i, f'output a = star_height(image, {fwhm})',
+             np.reshape([ndi.convolve(p, kernel, mode='constant') for p in (v if i.ndim == 3 else [v])], v.shape), 1e-5, True)
 
 files.write('features.txt', cases)
