@@ -1,5 +1,5 @@
 /* import: a macro of ImageJ or a script in Python as a pipeline.  The Python package does it, whose parser of Python is
- * Python's own; it lies beside the command, wherever this is. */
+ * Python's own; it lies beside the command, wherever this is: installed, in a wheel, or in the sources. */
 #include "driver.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static bool put_path(const char *name, const char *folder)
 
 int cmd_import(int argc, char **argv)
 {
-    static const char *const PACKAGES[] = {"../share/pipec/python", PIPEC_SOURCE_DIR "/python"};
+    static const char *const PACKAGES[] = {"../share/pipec/python", "../..", PIPEC_SOURCE_DIR "/python"};
     static const char *const LIBRARIES[] = {".", "../lib"};
     char own[PATH_MAX], folder[PATH_MAX], library[PATH_MAX + 20];
     if (argc != 2) {
@@ -50,7 +50,7 @@ int cmd_import(int argc, char **argv)
     if (!driver_folder(own, sizeof own)) {
         return usage_error("cannot find out where pipec is: %s", strerror(errno));
     }
-    const char *package = find(own, PACKAGES, 2, "pipec/importer.py", folder);
+    const char *package = find(own, PACKAGES, 3, "pipec/importer.py", folder);
     bool ok = package == NULL || put_path("PYTHONPATH", package);
     if (getenv("PIPEC_LIBRARY") == NULL && find(own, LIBRARIES, 2, "libpipec.so.0", folder) != NULL) {
         snprintf(library, sizeof library, "%s/libpipec.so.0", folder);
