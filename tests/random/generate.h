@@ -15,7 +15,7 @@
 
 /* What accepted statements call: for each operator how many; for each of its parameters how many give it an
  * argument of each type (ops.h; the last one: leave it out), and each of its words. */
-enum { COVERAGE_OPS = 256, COVERAGE_WORDS = 16 };
+enum { COVERAGE_OPS = 1024, COVERAGE_WORDS = 16 };
 typedef struct Coverage {
     unsigned op[COVERAGE_OPS];
     unsigned type[COVERAGE_OPS][OP_MAX_PARAMS][OP_TYPES + 1];
