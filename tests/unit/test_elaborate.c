@@ -464,7 +464,7 @@ static const struct {
     {IMAGE "output a = threshold_otsu(image)", "P0502", 2, "here: image > otsu(image)"},
     {IMAGE "output a = invert(image + 1)", "P0502", 2, "here: -(image + 1)"},
     {IMAGE "output a = regionprops_table(label(image > 3), image)", "P0502", 2, "measure(label(image > 3), image, "},
-    {IMAGE "output a = entropy(image)", "P0502", 2, "nothing like it"},
+    {IMAGE "output a = kmeans(image)", "P0502", 2, "nothing like it"},
     {IMAGE "output a = meadian(image)", "P0501", 2, "`median`"},
     {IMAGE "b = image * 2\noutput a = b(3)", "P0503", 3, "b[dx = 1"},
     {IMAGE "output a = label(image)", "P0504", 2, "label(image > otsu(image))"},
