@@ -80,8 +80,8 @@ static bool open_as(ImageFile *file, const ImageFormat *format, const ImagePath 
     file->format = format;
     if (*path->part != '\0' && !format->has_parts) {
         close(fd);
-        return err_set(err, CODE_FILES, "cannot read '%s': only FITS files have parts, and OME-Zarr levels",
-                       file->path);
+        return err_set(err, CODE_FILES,
+                       "cannot read '%s': only FITS files have parts, and TIFF files and OME-Zarr levels", file->path);
     }
     return format->open(path, fd, &file->info, &file->state, err) || err_prefix(err, "cannot read '%s'", file->path);
 }

@@ -4,6 +4,7 @@
 #include "image_path.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -39,4 +40,14 @@ bool image_path(const char *path, ImagePath *out)
     }
     out->folder = found && S_ISDIR(st.st_mode);
     return found;
+}
+
+bool image_path_level(const char *part, int64_t *level)
+{
+    static const char NAME[] = "level=";
+    const char *number = part + sizeof NAME - 1;
+    bool named = strncmp(part, NAME, sizeof NAME - 1) == 0 && number[0] >= '0' && number[0] <= '9';
+    char *end = NULL;
+    *level = named ? strtoll(number, &end, 10) : 0;
+    return part[0] == '\0' || (named && *end == '\0');
 }

@@ -6,6 +6,7 @@
 #define RUNTIME_IMAGE_PATH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { IMAGE_PATH_BYTES = 4096, IMAGE_PART_BYTES = 72 };
 
@@ -17,5 +18,7 @@ typedef struct ImagePath {
 
 /* False, with errno set, when there is nothing of that name. */
 bool image_path(const char *path, ImagePath *out);
+/* The level of detail that a part names, as in "level=2"; 0 without a part.  False for any other part. */
+bool image_path_level(const char *part, int64_t *level);
 
 #endif

@@ -1,12 +1,13 @@
 /* image_pixels: unpacking, gathering, widening, inverting and colouring of rows. */
 #include "image_pixels.h"
 
+#include <math.h>
 #include <string.h>
 
 bool pixels_are_plain(const PixelForm *form)
 {
-    return form->bits >= 8 && form->samples == 1 && !form->widen && !form->offset && form->curve == NULL &&
-           form->map == NULL;
+    return form->bits % 8 == 0 && form->samples == 1 && !form->widen && !form->half && !form->offset &&
+           form->curve == NULL && form->map == NULL;
 }
 
 void pixels_swap(void *at, size_t n, size_t bytes)
@@ -41,6 +42,20 @@ static void unpack(const uint8_t *row, int bits, size_t step, size_t first, size
         size_t bit = (i * step + first) * (size_t)bits;
         unsigned shift = 8u - (unsigned)bits - (unsigned)(bit & 7);
         to[i] = (uint8_t)((unsigned)row[bit >> 3] >> shift & mask);
+    }
+}
+
+/* The same of 10, 12 and 14 bits, which lie across bytes. */
+static void unpack_wide(const uint8_t *row, int bits, size_t step, size_t first, size_t n, void *to)
+{
+    uint16_t *out = to;
+    for (size_t i = 0; i < n; i++) {
+        size_t bit = (i * step + first) * (size_t)bits, last = bit + (size_t)bits - 1;
+        unsigned value = 0;
+        for (size_t byte = bit >> 3; byte <= last >> 3; byte++) {
+            value = value << 8 | row[byte];
+        }
+        out[i] = (uint16_t)(value >> (7 - (last & 7)) & ((1u << bits) - 1));
     }
 }
 
@@ -83,6 +98,26 @@ static void widen(void *at, size_t n)
     }
 }
 
+float pixels_from_half(uint16_t half)
+{
+    int exponent = half >> 10 & 31, fraction = half & 1023;
+    double value = exponent == 31  ? (fraction == 0 ? (double)INFINITY : (double)NAN)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return (float)(half >> 15 ? -value : value);
+}
+
+void pixels_widen_half(void *at, size_t n)
+{
+    unsigned char *bytes = at;
+    for (size_t i = n; i-- > 0;) {
+        uint16_t half;
+        memcpy(&half, bytes + 2 * i, sizeof half);
+        float wide = pixels_from_half(half);
+        memcpy(bytes + 4 * i, &wide, sizeof wide);
+    }
+}
+
 /* The same for values of a curve. */
 static void follow(const float *curve, int bits, void *at, size_t n)
 {
@@ -105,9 +140,9 @@ static void turn_signed(void *at, size_t n)
 void pixels_invert(void *at, size_t n, Elem elem, int bits)
 {
     if (elem == ELEM_U16) {
-        uint16_t *v = at;
+        uint16_t *v = at, most = (uint16_t)((1u << bits) - 1);
         for (size_t i = 0; i < n; i++) {
-            v[i] = (uint16_t)~v[i];
+            v[i] = (uint16_t)(most - v[i]);
         }
     } else if (elem == ELEM_U32) {
         uint32_t *v = at;
@@ -127,11 +162,16 @@ void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n,
     size_t step = (size_t)form->samples, first = form->map != NULL ? 0 : (size_t)sample;
     if (form->bits < 8) {
         unpack(row, form->bits, step, first, n, to);
+    } else if (form->bits % 8 != 0) {
+        unpack_wide(row, form->bits, step, first, n, to);
     } else {
         gather(row, (size_t)form->bits / 8, step, first, n, to);
     }
     if (form->widen) {
         widen(to, n);
+    }
+    if (form->half) {
+        pixels_widen_half(to, n);
     }
     if (form->invert) {
         pixels_invert(to, n, form->elem, form->bits);

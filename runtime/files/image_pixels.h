@@ -12,9 +12,10 @@
 
 /* How a row is packed; native byte order. */
 typedef struct PixelForm {
-    int bits;           /* of one sample: 1, 2, 4, 8, 16, 32, 64 */
+    int bits;           /* of one sample: 1, 2, 4, 8, 10, 12, 14, 16, 32, 64 */
     int samples;        /* of one pixel in the row */
     bool widen;         /* signed bytes, which become i16 */
+    bool half;          /* floats of 16 bits, which become f32 */
     bool invert;        /* 0 is white: unsigned values are turned over */
     bool offset;        /* 16 bits that count from -32768 on, and become i16 */
     const float *curve; /* bytes or 16 bits become curve[value]; NULL: they stay */
@@ -30,5 +31,9 @@ void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n,
 void pixels_swap(void *at, size_t n, size_t bytes);
 /* Turns black and white over. */
 void pixels_invert(void *at, size_t n, Elem elem, int bits);
+/* What 16 bits of IEEE 754 stand for. */
+float pixels_from_half(uint16_t half);
+/* n of them become f32 in place; there is room for these. */
+void pixels_widen_half(void *at, size_t n);
 
 #endif

@@ -14,6 +14,7 @@
 #include "image_ome.h"
 #include "image_tiff.h"
 #include "image_tiff_decode.h"
+#include "image_tiff_levels.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -93,17 +94,6 @@ static bool add_page(TiffFile *file, uint64_t at, Err *err)
     return true;
 }
 
-/* A smaller version or a mask of another page, marked as such in the new way or the old one. */
-static bool is_marked(const TiffSource *source, const TiffDirectory *dir)
-{
-    enum { SMALLER = 1, MASK = 4, OLD_SMALLER = 2 };
-    uint64_t now = 0, old = 0;
-    Err ignored = {0};
-    return tiff_uint(source, dir, TAG_SUBFILE, 0, &now, &ignored) &&
-           tiff_uint(source, dir, TAG_OLD_SUBFILE, 0, &old, &ignored) &&
-           ((now & (SMALLER | MASK)) != 0 || old == OLD_SMALLER);
-}
-
 /* The page that says how all that are read must look. */
 static bool take_model(TiffFile *file, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
@@ -158,7 +148,7 @@ static bool walk_pages(TiffFile *file, const char *name, bool marks, Err *err)
         walked++;
         ok = tiff_directory_read(&file->source, at, &dir, err) &&
              (walked > 1 || read_description(file, &dir, name, err));
-        bool marked = ok && is_marked(&file->source, &dir);
+        bool marked = ok && tiff_is_marked(&file->source, &dir);
         file->thumbnails += marked && file->all_count;
         if (ok && !(marks && marked && !file->all_count)) {
             ok = take_page(file, at, &dir, &more, err);
@@ -197,7 +187,7 @@ static int64_t count_rest(const TiffFile *file)
     while (at != 0 && at != seen && tiff_directory_read(&file->source, at, &dir, &ignored)) {
         seen = (pages & (pages + 1)) == 0 ? at : seen;
         pages++;
-        unmarked += !is_marked(&file->source, &dir);
+        unmarked += !tiff_is_marked(&file->source, &dir);
         at = dir.next;
     }
     tiff_directory_free(&dir);
@@ -238,6 +228,7 @@ static void set_form(TiffFile *file)
         .bits = (int)now->bits,
         .samples = now->planar ? 1 : (int)now->samples,
         .widen = now->format == FORMAT_INT && now->bits == 8,
+        .half = now->format == FORMAT_FLOAT && now->bits == 16,
         .invert = tiff_white(now, file->stored) == WHITE_TURNED,
         .map = palette ? file->map : NULL,
         .offset = file->offset,
@@ -261,6 +252,7 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
     free(file->absent);
     file->raw = NULL;
     file->absent = NULL;
+    TRY(file->ifd[page] != 0 || err_set(err, CODE_FILES, "it has no such level of detail"));
     TRY(tiff_directory_read(&file->source, file->ifd[page], &file->dir, err));
     TRY(tiff_layout_read(&file->source, &file->dir, now, err));
     TRY(tiff_layout_check(&file->source, &file->dir, now, err));
@@ -789,10 +781,10 @@ static bool count_bytes(const TiffFile *file, double *bytes, Err *err)
         TiffLayout layout;
         double present = 0;
         uint8_t *flags = NULL;
-        ok = tiff_directory_read(&file->source, file->ifd[page], &dir, err) &&
-             tiff_layout_read(&file->source, &dir, &layout, err) &&
-             tiff_layout_check(&file->source, &dir, &layout, err) &&
-             tiff_layout_absent(&file->source, &dir, &layout, &flags, &present, err);
+        ok = file->ifd[page] == 0 || (tiff_directory_read(&file->source, file->ifd[page], &dir, err) &&
+                                      tiff_layout_read(&file->source, &dir, &layout, err) &&
+                                      tiff_layout_check(&file->source, &dir, &layout, err) &&
+                                      tiff_layout_absent(&file->source, &dir, &layout, &flags, &present, err));
         *bytes += present;
         free(flags);
     }
@@ -809,6 +801,27 @@ static bool check_plausible(const TiffFile *file, Err *err)
            (count_bytes(file, &bytes, err) && tiff_layout_plausible(&file->shape, pages, bytes, size, err));
 }
 
+/* What stands in brackets behind the name, "level=2": pages are those of that level from now on. */
+static bool take_level(TiffFile *file, const char *part, ImageInfo *info, Err *err)
+{
+    const TiffPages pages = {file->ifd, model_page(file), file->plan.contiguous ? 0 : file->pages};
+    const TiffLayout fine = file->shape;
+    int64_t level;
+    if (!image_path_level(part, &level)) {
+        return err_set(err, CODE_FILES, "TIFF files have levels, as in [level=2], and no part [%s]", part);
+    }
+    TRY(level == 0 || tiff_level_pages(&file->source, &pages, level, &file->shape, err));
+    info->x = (int64_t)file->shape.x;
+    info->y = (int64_t)file->shape.y;
+    const double step[2] = {tiff_level_step(fine.x, file->shape.x), tiff_level_step(fine.y, file->shape.y)};
+    for (int axis = 0; axis < 2; axis++) {
+        info->origin[axis] += info->size[axis] * (step[axis] - 1) / 2;
+        info->size[axis] *= step[axis];
+        info->size_um[axis] *= step[axis];
+    }
+    return true;
+}
+
 static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
 {
     TiffFile *file = calloc(1, sizeof *file);
@@ -819,13 +832,12 @@ static bool open_tiff(const ImagePath *path, int fd, ImageInfo *info, void **sta
     file->current = -1;
     file->source.fd = fd;
     bool ok = tiff_source_open(&file->source, fd, err) && find_pages(file, path->file, err) &&
-              read_meta(file, info, err) && read_meaning(file, info, err) && check_plausible(file, err);
+              read_meta(file, info, err) && read_meaning(file, info, err) && take_level(file, path->part, info, err) &&
+              check_plausible(file, err);
     if (!ok) {
         close_tiff(file);
         return false;
     }
-    info->x = (int64_t)file->shape.x;
-    info->y = (int64_t)file->shape.y;
     count_unread(file, info);
     *state = file;
     return true;
@@ -875,6 +887,7 @@ static void use_crew_tiff(void *state, Crew *crew)
 
 const ImageFormat image_tiff = {
     .name = "tif",
+    .has_parts = true,
     .matches = is_tiff,
     .open = open_tiff,
     .read = read_tiff,

@@ -46,6 +46,8 @@ typedef struct TiffLayout {
 bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err);
 /* Completes a layout; false, with a sentence, when pipec cannot read such pixels. */
 bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err);
+/* True for a smaller version or a mask of another page that is marked as such, in the new way or the old one. */
+bool tiff_is_marked(const TiffSource *source, const TiffDirectory *dir);
 /* True when two pages hold pixels of the same shape and meaning. */
 bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b);
 /* False when the file is far too small for pixels that are `bytes` long and lie in it, however well they are compressed;

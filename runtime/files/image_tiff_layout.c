@@ -17,9 +17,11 @@ static const struct SampleRow {
     uint64_t format, bits;
     Elem elem;
 } SAMPLES[] = {
-    {FORMAT_UINT, 1, ELEM_BOOL}, {FORMAT_UINT, 2, ELEM_U8},    {FORMAT_UINT, 4, ELEM_U8},    {FORMAT_UINT, 8, ELEM_U8},
-    {FORMAT_UINT, 16, ELEM_U16}, {FORMAT_UINT, 32, ELEM_U32},  {FORMAT_INT, 8, ELEM_I16},    {FORMAT_INT, 16, ELEM_I16},
-    {FORMAT_INT, 32, ELEM_I32},  {FORMAT_FLOAT, 32, ELEM_F32}, {FORMAT_FLOAT, 64, ELEM_F64},
+    {FORMAT_UINT, 1, ELEM_BOOL},  {FORMAT_UINT, 2, ELEM_U8},    {FORMAT_UINT, 4, ELEM_U8},
+    {FORMAT_UINT, 8, ELEM_U8},    {FORMAT_UINT, 16, ELEM_U16},  {FORMAT_UINT, 32, ELEM_U32},
+    {FORMAT_INT, 8, ELEM_I16},    {FORMAT_INT, 16, ELEM_I16},   {FORMAT_INT, 32, ELEM_I32},
+    {FORMAT_FLOAT, 32, ELEM_F32}, {FORMAT_FLOAT, 64, ELEM_F64}, {FORMAT_FLOAT, 16, ELEM_F32},
+    {FORMAT_UINT, 10, ELEM_U16},  {FORMAT_UINT, 12, ELEM_U16},  {FORMAT_UINT, 14, ELEM_U16},
 };
 
 /*
@@ -93,6 +95,16 @@ bool tiff_layout_read(const TiffSource *source, const TiffDirectory *dir, TiffLa
     return true;
 }
 
+bool tiff_is_marked(const TiffSource *source, const TiffDirectory *dir)
+{
+    enum { SMALLER = 1, MASK = 4, OLD_SMALLER = 2 };
+    uint64_t now = 0, old = 0;
+    Err ignored = {0};
+    return tiff_uint(source, dir, TAG_SUBFILE, 0, &now, &ignored) &&
+           tiff_uint(source, dir, TAG_OLD_SUBFILE, 0, &old, &ignored) &&
+           ((now & (SMALLER | MASK)) != 0 || old == OLD_SMALLER);
+}
+
 bool tiff_layout_same(const TiffLayout *a, const TiffLayout *b)
 {
     return a->x == b->x && a->y == b->y && a->bits == b->bits && a->format == b->format && a->samples == b->samples &&
@@ -144,7 +156,7 @@ static bool check_type(TiffLayout *layout, Err *err)
     const char *kind = layout->format <= FORMAT_FLOAT ? KIND[layout->format] : "complex or unknown";
     return err_set(err, CODE_FILES,
                    "its pixels are %llu-bit %s numbers, which pipec does not read; store 8, 16 or "
-                   "32-bit integers or 32-bit floats",
+                   "32-bit integers or 16, 32 or 64-bit floats",
                    (unsigned long long)layout->bits, kind);
 }
 
@@ -186,8 +198,9 @@ static bool check_bands(const TiffSource *source, const TiffDirectory *dir, Tiff
     }
     double tile = (double)layout->tile_x * (double)rows * (double)layout->samples * (double)layout->bits / 8;
     bool huge = tile > TILE_MOST && (layout->tile_x / 2 > layout->x || rows / 2 > layout->y);
+    bool whole_bytes = layout->tile_x * (layout->planar ? 1 : layout->samples) * layout->bits % 8 == 0;
     if (rows == 0 || layout->tile_x == 0 || layout->tile_x > INT32_MAX ||
-        (layout->tiled && (rows > INT32_MAX || huge))) {
+        (layout->tiled && (rows > INT32_MAX || huge || !whole_bytes))) {
         return err_set(err, CODE_FILES, "its %s size is damaged", layout->tiled ? "tile" : "strip");
     }
     layout->band_rows = layout->tiled || rows < layout->y ? rows : layout->y;
@@ -257,6 +270,31 @@ int tiff_kept_sample(const TiffLayout *layout, int k)
     }
 }
 
+/* What users know as names, of methods that libtiff does not have. */
+static const char *method_name(uint64_t compression)
+{
+    static const struct {
+        uint64_t code;
+        const char *name;
+    } METHODS[] = {
+        {COMPRESSION_OLD_JPEG, ", old JPEG"},
+        {33003, ", JPEG 2000"},
+        {33004, ", JPEG 2000"},
+        {33005, ", JPEG 2000"},
+        {34712, ", JPEG 2000"},
+        {22610, ", JPEG XR"},
+        {34934, ", JPEG XR"},
+        {50002, ", JPEG XL"},
+        {52546, ", JPEG XL"},
+    };
+    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
+        if (METHODS[i].code == compression) {
+            return METHODS[i].name;
+        }
+    }
+    return "";
+}
+
 bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffLayout *layout, Err *err)
 {
     TRY(check_size(source, dir, layout, err));
@@ -267,9 +305,9 @@ bool tiff_layout_check(const TiffSource *source, const TiffDirectory *dir, TiffL
     if (layout->compression > UINT16_MAX || layout->compression == COMPRESSION_OLD_JPEG ||
         !TIFFIsCODECConfigured((uint16_t)layout->compression)) {
         return err_set(err, CODE_FILES,
-                       "its compression (method %llu) is not known here; store it with deflate, "
+                       "its compression (method %llu%s) is not known here; store it with deflate, "
                        "LZW or none",
-                       (unsigned long long)layout->compression);
+                       (unsigned long long)layout->compression, method_name(layout->compression));
     }
     return true;
 }
@@ -414,7 +452,7 @@ bool tiff_layout_raw(const TiffSource *source, const TiffDirectory *dir, const T
 {
     *offsets = NULL;
     const TiffEntry *entry = tiff_find(dir, TAG_STRIP_OFFSETS);
-    if (layout->compression != COMPRESSION_NONE || layout->tiled || layout->bits < 8 || layout->fill_order != 1 ||
+    if (layout->compression != COMPRESSION_NONE || layout->tiled || layout->bits % 8 != 0 || layout->fill_order != 1 ||
         entry == NULL) {
         return true;
     }

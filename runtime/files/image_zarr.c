@@ -341,14 +341,7 @@ static bool open_array(ZarrFile *file, int folder, const ZarrOme *ome, ImageInfo
 /* What stands in brackets behind the name: "level=2". */
 static bool read_part(const char *part, int64_t *level, Err *err)
 {
-    char *end = NULL;
-    *level = 0;
-    if (part[0] == '\0') {
-        return true;
-    }
-    bool named = strncmp(part, "level=", 6) == 0 && part[6] >= '0' && part[6] <= '9';
-    *level = named ? strtol(part + 6, &end, 10) : 0;
-    return (named && *end == '\0') ||
+    return image_path_level(part, level) ||
            err_set(err, CODE_FILES, "OME-Zarr has levels, as in [level=2], and no part [%s]", part);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "zarr_array.h"
 
+#include "image_pixels.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,24 +44,9 @@ static bool become_i16(void *at, size_t n)
     return true;
 }
 
-static float from_half(uint16_t half)
-{
-    int exponent = half >> 10 & 31, fraction = half & 1023;
-    double value = exponent == 31  ? (fraction == 0 ? (double)INFINITY : (double)NAN)
-                   : exponent == 0 ? ldexp(fraction, -24)
-                                   : ldexp(1024 + fraction, exponent - 25);
-    return (float)(half >> 15 ? -value : value);
-}
-
 static bool become_f32(void *at, size_t n)
 {
-    unsigned char *bytes = at;
-    for (size_t i = n; i-- > 0;) {
-        uint16_t half;
-        memcpy(&half, bytes + 2 * i, sizeof half);
-        float wide = from_half(half);
-        memcpy(bytes + 4 * i, &wide, sizeof wide);
-    }
+    pixels_widen_half(at, n);
     return true;
 }
 
@@ -150,7 +137,7 @@ static bool read_fill(const cJSON *meta, ZarrArray *out, Err *err)
         } as = {.bits = strtoull(text, &end, 16)};
         bool half = out->type->become == become_f32;
         value = out->type->kind != 'f' ? (double)as.bits
-                : half                 ? (double)from_half((uint16_t)as.bits)
+                : half                 ? (double)pixels_from_half((uint16_t)as.bits)
                 : elem == ELEM_F64     ? as.f64
                                        : (double)as.f32[zarr_host_is_little() ? 0 : 1];
     } else if (text != NULL) {

@@ -5,7 +5,7 @@ dialect that other programs write, with pixels given by one formula.
     b = (x + 7 y + 31 z + 61 c + 101 t) mod 251
 
 and, by type: u8 b, i8 b - 125, u16 257 b, i16 257 (b - 125), u32 16843009 b,
-i32 16843009 (b - 125), f32 and f64 b / 4 - 20, n-bit b mod 2^n.
+i32 16843009 (b - 125), f32 and f64 b / 4 - 20, n-bit b mod 2^n, or b 2^(n - 8) above 8 bits.
 
 Needs numpy, tifffile with imagecodecs, astropy.
 """
@@ -152,10 +152,16 @@ def types():
         write("bigtiff_%s.tif" % kind, plane(kind), bigtiff=True)
     write("bigtiff_big_u16.tif", plane("u16"), bigtiff=True, byteorder=">")
     write("rows_u16.tif", plane("u16", y=40), rowsperstrip=3)
-    for bits in (2, 4, 12):
-        b = base()[0, 0, 0] % 2**bits
+    for bits in (2, 4, 10, 12, 14):
+        b = base()[0, 0, 0] * (1 if bits < 8 else 2**bits // 256) % 2**bits
         data = packed(b, bits)
         raw_tiff("bits_%d.tif" % bits, small_tags(X, Y, bits, len(data)), data)
+    data = packed(4095 - base(c=2)[0, :, 0].transpose(1, 2, 0).reshape(Y, 2 * X), 12)
+    raw_tiff("bits_12_white.tif", small_tags(X, Y, 12, len(data), 0, 2), data)
+    rows = packed(np.resize(base(x=37)[0, 0, 0], (16, 48)), 12)
+    raw_pages("bits_12_jpeg.tif", [(page_tags(X, Y, 12, compression=7), [rows])])
+    write("half_tiles.tif", plane("f16", x=37, y=29), byteorder=">", compression="deflate", predictor=3, tile=(16, 16))
+    write("half_samples.tif", np.moveaxis(typed(base(c=2), "f16")[0, :, 0], 0, -1), planarconfig="contig")
     data = packed(plane("u8") % 2, 1)
     data = bytes(int(format(v, "08b")[::-1], 2) for v in data)
     raw_tiff("fill_order.tif", small_tags(X, Y, 1, len(data)) + [(266, 3, [2])], data)
@@ -169,6 +175,8 @@ def compressions():
     write("z_predictor.tif", plane("u16", x=37, y=29), compression="lzw", predictor=2)
     write("z_float.tif", plane("f32", x=37, y=29), compression="deflate", predictor=3)
     write("z_bool.tif", plane("bool", x=37, y=29), compression="deflate")
+    rgb = np.moveaxis(typed(base(x=37, y=29, c=3), "u8")[0, :, 0], 0, -1)
+    write("z_webp.tif", rgb, compression="webp", compressionargs={"level": -1}, photometric="rgb", tile=(16, 16))
     flat = np.empty((32, 48, 3), np.uint8)
     flat[:] = (200, 100, 50)
     write("jpeg_gray.tif", flat[..., 1], compression="jpeg", rowsperstrip=16)
@@ -309,6 +317,7 @@ def stacks():
                   subfiletype=1)
         tif.write(typed(base(x=16, y=12, z=2), "u8")[0, 0, 1], photometric="minisblack",
                   software=False, metadata=None)
+    levels()
     tifffile.imwrite(path("truncated_shape.tif"), typed(base(z=3), "u16")[0, 0],
                      photometric="minisblack", metadata={"truncate": True}, **shaped)
 
@@ -453,6 +462,36 @@ def microscopes():
                 tif.write(np.zeros((2, 2, 3), np.uint8), subfiletype=1, **options)
 
 
+def levels():
+    """Coarser levels of detail as slide scanners keep them; each has the formula of its own pixels."""
+    def colours(x, y):
+        return np.moveaxis(typed(base(x=x, y=y, c=3), "u8")[0, :, 0], 0, -1)
+
+    options = {"software": False, "metadata": None}
+    tiles = {"tile": (16, 16), "compression": "deflate", **options}
+    with tifffile.TiffWriter(path("levels_svs.tif")) as tif:
+        tif.write(colours(67, 50), photometric="rgb", **tiles)
+        tif.write(colours(20, 15), photometric="rgb", **options)  # a thumbnail
+        tif.write(colours(16, 12), photometric="rgb", **tiles)  # unordered
+        tif.write(colours(33, 25), photometric="rgb", **tiles)
+        tif.write(colours(18, 30), photometric="rgb", subfiletype=1, **options)  # the slide's label
+        tif.write(colours(31, 10), photometric="rgb", subfiletype=9, **options)  # and all of it
+    with tifffile.TiffWriter(path("levels_qptiff.tif")) as tif:
+        for x, y, kind in ((40, 32, 0), (20, 16, 1)):
+            for c in range(3):
+                tif.write(typed(base(x=x, y=y, z=3), "u16")[0, 0, c], photometric="minisblack", subfiletype=kind, **tiles)
+            if kind == 0:
+                tif.write(colours(10, 8), photometric="rgb", subfiletype=1, **options)
+    with tifffile.TiffWriter(path("levels.ome.tif"), ome=True) as tif:
+        data = {"axes": "CZYX", "UUID": UUID, "PhysicalSizeX": 0.25, "PhysicalSizeXUnit": "µm",
+                "PhysicalSizeY": 0.25, "PhysicalSizeYUnit": "µm"}
+        tif.write(typed(base(x=37, y=29, z=3, c=2), "u16")[0], photometric="minisblack", subifds=2, tile=(16, 16),
+                  compression="deflate", software=False, metadata=data)
+        for x, y in ((19, 15), (9, 7)):
+            tif.write(typed(base(x=x, y=y, z=3, c=2), "u16")[0], photometric="minisblack", subfiletype=1, tile=(16, 16),
+                      compression="deflate", software=False, metadata=None)
+
+
 def ome_pages(name, array, order, data, extents, last=None):
     """Pages of array [t, c, z, y, x] in the order given, fastest axis first, e.g. ZTC."""
     z, c, t = extents
@@ -460,6 +499,8 @@ def ome_pages(name, array, order, data, extents, last=None):
     slow = [places[a] for a in reversed(order)]
     pages = array.transpose(slow + [3, 4]).reshape((-1, Y, X))[:last]
     text = OME % ("XY" + order, z, c, t, data)
+    if array.dtype == np.float16:  # of which the standard knows nothing
+        text = text.replace('Type="uint8"', 'Type="float"')
     with tifffile.TiffWriter(path(name)) as tif:
         for i, page in enumerate(pages):
             tif.write(page, photometric="minisblack", software=False, metadata=None,
@@ -472,6 +513,7 @@ def ome():
         ome_pages("ome_%s.tif" % order.lower(), array, order, '<OME:TiffData IFD="0" '
                   'PlaneCount="24"/>', (4, 2, 3))
     ome_pages("ome_bare.tif", array, "ZCT", "", (4, 2, 3))
+    ome_pages("ome_half.tif", typed(base(z=4, c=2, t=3), "f16"), "ZCT", "", (4, 2, 3))
     # one element a plane, against the order that the attribute claims
     order = "TCZ"
     data, page = "", 0

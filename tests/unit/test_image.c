@@ -6,6 +6,7 @@
 #include "images.h"
 
 #include "runtime/files/image_meta.h"
+#include "runtime/files/image_pixels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,6 +20,10 @@ typedef enum Rule {
     BYTE,  /* b - 125: signed bytes, read as i16 */
     MOD4,
     MOD16,
+    TIMES1, /* b */
+    TIMES4, /* 4 b */
+    TIMES16,
+    TIMES64,
     SCALED4, /* b mod 4, spread over 0..255 */
     SCALED16,
     PALETTE,  /* index b mod 16: (i, 255 - i, 3 i) */
@@ -67,6 +72,25 @@ static const struct Row {
     {"rows_u16.tif", 7, 40, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
     {"bits_2.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, MOD4},
     {"bits_4.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "tiff", false, MOD16},
+    {"bits_10.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TIMES4},
+    {"bits_12.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TIMES16},
+    {"bits_14.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TIMES64},
+    {"bits_12_white.tif", 7, 5, 1, 2, 1, "c", ELEM_U16, "tiff", false, TIMES1},
+    {"type_f16.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
+    {"half_tiles.tif", 37, 29, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
+    {"half_samples.tif", 7, 5, 1, 2, 1, "c", ELEM_F32, "tiff", false, TYPED},
+    {"ome_half.tif", 7, 5, 4, 2, 3, "zct", ELEM_F32, "ome", false, TYPED},
+    {"levels_svs.tif", 67, 50, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"levels_svs.tif[level=0]", 67, 50, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"levels_svs.tif[level=1]", 33, 25, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"levels_svs.tif[level=2]", 16, 12, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
+    {"levels_qptiff.tif", 40, 32, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"levels_qptiff.tif[level=1]", 20, 16, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"levels.ome.tif", 37, 29, 3, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
+    {"levels.ome.tif[level=1]", 19, 15, 3, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
+    {"levels.ome.tif[level=2]", 9, 7, 3, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
+    {"pyramid.tif[level=1]", 8, 6, 1, 1, 1, "", ELEM_U8, "tiff", false, TYPED},
+    {"z_webp.tif", 37, 29, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
     {"fill_order.tif", 7, 5, 1, 1, 1, "", ELEM_BOOL, "tiff", false, TYPED},
 
     {"z_lzw.tif", 37, 29, 1, 1, 1, "", ELEM_U16, "tiff", false, TYPED},
@@ -266,6 +290,11 @@ static const struct {
     {"rgba.tif", BIT(REMARK_ALPHA)},
     {"gray_alpha.tif", BIT(REMARK_ALPHA)},
     {"white_u8.tif", BIT(REMARK_WHITE)},
+    {"bits_12_white.tif", BIT(REMARK_WHITE)},
+    {"levels_svs.tif", BIT(REMARK_PAGES)},
+    {"levels_svs.tif[level=0]", BIT(REMARK_PAGES)},
+    {"levels_svs.tif[level=1]", BIT(REMARK_PAGES)},
+    {"levels_svs.tif[level=2]", BIT(REMARK_PAGES)},
     {"white_u16.tif", BIT(REMARK_WHITE)},
     {"white_fax.tif", BIT(REMARK_WHITE)},
     {"white_bool.tif", BIT(REMARK_BITS)},
@@ -347,6 +376,14 @@ static double wanted(const struct Row *row, int64_t t, int64_t c, int64_t z, int
         return fmod(b, 4);
     case MOD16:
         return fmod(b, 16);
+    case TIMES1:
+        return b;
+    case TIMES4:
+        return 4 * b;
+    case TIMES16:
+        return 16 * b;
+    case TIMES64:
+        return 64 * b;
     case SCALED4:
         return 85 * fmod(b, 4);
     case SCALED16:
@@ -679,6 +716,39 @@ static void test_fits_nulls(void **state)
     image_close(file);
 }
 
+/* numpy.uint16(bits).view(numpy.float16) */
+static void test_halves(void **state)
+{
+    static const struct {
+        uint16_t bits;
+        float value;
+    } rows[] = {{0x0001, 5.9604645e-08f}, {0x03FF, 6.0975552e-05f}, {0x0400, 6.1035156e-05f}, {0x3555, 0.33325195f},
+                {0x7BFF, 65504},          {0x7C00, INFINITY},       {0xFC00, -INFINITY},      {0xC000, -2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true(pixels_from_half(rows[i].bits) == rows[i].value);
+    }
+    assert_true(isnan(pixels_from_half(0x7E00)));
+    assert_true(signbit(pixels_from_half(0x8000)) != 0);
+}
+
+/* A page without the level, and one that is cut off. */
+static void test_levels(void **state)
+{
+    uint8_t row[8];
+    Err err = {0};
+    (void)state;
+    ImageFile *file = open_data("subifd.tif[level=1]");
+    assert_int_equal(image_info(file)->z, 2);
+    assert_true(image_read(file, 0, 0, 0, 0, 1, row, sizeof row, &err));
+    assert_false(image_read(file, 0, 0, 1, 0, 1, row, sizeof row, &err));
+    assert_non_null(strstr(err.text, "page 2: it has no such level of detail"));
+    image_close(file);
+    file = open_data("levels.ome.tif[level=2]");
+    assert_true(fabs(image_info(file)->size_um[0] - 1) < 1e-12 && fabs(image_info(file)->size_um[1] - 1) < 1e-12);
+    image_close(file);
+}
+
 /* ---- files that are refused ---------------------------------------------------------------- */
 
 static void test_refused(void **state)
@@ -686,9 +756,7 @@ static void test_refused(void **state)
     static const struct {
         const char *file, *why;
     } rows[] = {
-        {"type_f16.tif", "16-bit float"},
         {"type_u64.tif", "64-bit unsigned"},
-        {"bits_12.tif", "12-bit unsigned"},
         {"cmyk.tif", "CMYK"},
         {"cut.fits.gz", "cut off or damaged (unexpected end of file)"},
         {"rice_floats.fits.fz", "whole numbers without a scale"},
@@ -700,7 +768,14 @@ static void test_refused(void **state)
         {"none.tif", "no such file"},
         {"../make_images.py", "neither a TIFF, a PNG nor a FITS"},
         {"..", "has no image files"},
-        {"bits_2.tif[2]", "only FITS files have parts"},
+        {"gray.png[level=0]", "only FITS files have parts"},
+        {"bits_2.tif[2]", "TIFF files have levels, as in [level=2], and no part [2]"},
+        {"bits_2.tif[level=-1]", "and no part [level=-1]"},
+        {"bits_2.tif[level=1]", "it has no level 1, only the image itself"},
+        {"imagej_z.tif[level=1]", "it has no level 1, only the image itself"},
+        {"levels_svs.tif[level=3]", "it has no level 3; levels are 0 .. 2"},
+        {"levels_qptiff.tif[level=2]", "it has no level 2; levels are 0 .. 1"},
+        {"levels.ome.tif[level=99999999999999999999]", "levels are 0 .. 2"},
         {"none.fits[2]", "no such file"},
         {"parts.fits[DQ]", "it has no part [DQ]"},
         {"parts.fits[9]", "it has no part [9]"},
@@ -776,8 +851,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),      cmocka_unit_test(test_units),
         cmocka_unit_test(test_numbers),    cmocka_unit_test(test_remarks),    cmocka_unit_test(test_fits_header),
-        cmocka_unit_test(test_fits_parts), cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_time_as_z),  cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_fits_parts), cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_halves),
+        cmocka_unit_test(test_levels),     cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
+        cmocka_unit_test(test_pipe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,9 +106,11 @@ static const struct Damage {
     {"type_u16.tif", 258, VALUE, 7, "7-bit unsigned"},
     {"type_u16.tif", 258, VALUE, 64, "64-bit unsigned"},
     {"type_i16.tif", 339, VALUE, 5, "16-bit complex"},
-    {"type_i16.tif", 339, VALUE, 3, "16-bit float"},
+    {"type_i16.tif", 339, VALUE, 3, ""},            /* half floats */
+    {"bits_12_jpeg.tif", 305, VALUE, 0, "damaged"}, /* no JPEG at all */
     {"type_u16.tif", 259, VALUE, 4711, "compression (method 4711)"},
-    {"type_u16.tif", 259, VALUE, 6, "compression (method 6)"},
+    {"type_u16.tif", 259, VALUE, 6, "compression (method 6, old JPEG)"},
+    {"type_u16.tif", 259, VALUE, 33003, "compression (method 33003, JPEG 2000)"},
     {"type_u16.tif", 262, VALUE, 3, "palette for pixels that are not single bytes"},
     {"type_u16.tif", 262, VALUE, 5, "CMYK"},
     {"type_u16.tif", 262, VALUE, 2, "RGB colours but has 1 samples"},
@@ -131,6 +133,12 @@ static const struct Damage {
     {"tile_u16.tif", 323, VALUE, 1 << 28, "tile size is damaged"},
     {"tile_u8.tif", 324, COUNT, 2, "needs 9 tiles and lists 2"},
     {"z_deflate.tif", 256, VALUE, 100000000, "cannot hold them"},
+    {"z_webp.tif", 259, VALUE, 8, "tile 0 is damaged"},
+    {"z_deflate.tif", 259, VALUE, 50001, "damaged"},
+    {"levels.ome.tif", 330, COUNT, 1 << 30, "claim more data"},
+    {"levels.ome.tif", 330, COUNT, 0, "only the image itself"},
+    {"levels.ome.tif", 330, COUNT, 1, "level 1: "}, /* the place of the list, where no directory is */
+    {"levels.ome.tif", 330, VALUE, 8, "level 1: "},
     {"z_deflate.tif", 259, VALUE, 5, "strip 0 is damaged"},
     {"z_lzw.tif", 259, VALUE, 8, "strip 0 is damaged"},
     {"z_zstd.tif", 259, VALUE, 34925, "strip 0 is damaged"},
@@ -161,7 +169,9 @@ static void check_damage(const struct Damage *damage)
     }
     store(path, file, size);
     free(text);
-    bool ok = read_everything(path, &err);
+    char level[600];
+    snprintf(level, sizeof level, "%s%s", path, damage->tag == 330 ? "[level=1]" : "");
+    bool ok = read_everything(level, &err);
     bool should = damage->why[0] == '\0';
     if (ok != should || (!should && (strstr(err.text, damage->why) == NULL || strstr(err.text, path) == NULL))) {
         fail_msg("%s, tag %d: %s", damage->file, damage->tag, ok ? "was read" : err.text);
