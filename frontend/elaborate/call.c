@@ -231,8 +231,7 @@ static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Sp
         return true;
     }
     Diag *d = el_error(el, UNKNOWN_CHOICE, at, v.text, p->name, call->op->name);
-    diag_help(el->diags, d, "it is one of %s%s", p->choices,
-              v.words != NULL ? "; a param chooses between two calls: a if method == mean else b" : "");
+    diag_help(el->diags, d, "it is one of %s", p->choices);
     return false;
 }
 
@@ -561,6 +560,10 @@ static Call *begin_call(Elab *el, const Op *op, const AstExpr *e)
 
 static Val call_operator(Elab *el, const Op *op, const AstExpr *e)
 {
+    const AstArg *word = el_word_argument(el, op, e);
+    if (word != NULL) {
+        return el_call_by_word(el, e, word);
+    }
     Call *call = begin_call(el, op, e);
     bool fine = take_arguments(el, call, e) && settle_arguments(el, call, e) && el_check_axes(el, call) &&
                 el_check_channels(el, call);

@@ -370,6 +370,10 @@ bool el_word_param(Elab *el, const AstStmt *s, IrParam *p);
 Val el_word_of(Elab *el, const AstExpr *e, Val beside);
 /* Whether the param is that word (IR_X_EQ), or is not (IR_X_NE). */
 Val el_compare_param(Elab *el, IrExprOp op, Val param, Val other, Span span);
+/* The first argument that is such a param where the operator takes a word; NULL: none. */
+const AstArg *el_word_argument(Elab *el, const Op *op, const AstExpr *call);
+/* What a call with that argument gives: a choice between the calls with each of the param's words. */
+Val el_call_by_word(Elab *el, const AstExpr *call, const AstArg *arg);
 
 /* ---- files that are included (include.c) -------------------------------------- */
 

@@ -2,7 +2,8 @@
  * word_param: params that are words, `param method = otsu in [otsu, li]`, or true and false.
  *
  * For everybody but the user such a param is the number of its word, from 0 on: what depends on it is a choice that the
- * host makes, `otsu(v) if method == otsu else li(v)`.
+ * host makes, `otsu(v) if method == otsu else li(v)`.  Where an operator takes a word, such a param makes one call for each of
+ * its words, and a choice between what they give.
  */
 #include "elab.h"
 
@@ -90,4 +91,68 @@ Val el_compare_param(Elab *el, IrExprOp op, Val param, Val other, Span span)
         return el_err();
     }
     return el_host(ir_op2(el->g, op, param.expr, ir_const(el->g, place)));
+}
+
+/* ---- in place of an operator's word ------------------------------------------------------ */
+
+static bool takes_word(const OpParam *p)
+{
+    return p->choices != NULL || (p->types & (OP_BORDER | OP_WORD)) != 0;
+}
+
+static const Val *word_param(Elab *el, const AstExpr *e)
+{
+    const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
+    return b != NULL && b->val.words != NULL ? &b->val : NULL;
+}
+
+const AstArg *el_word_argument(Elab *el, const Op *op, const AstExpr *call)
+{
+    int i = 0;
+    for (const AstArg *arg = call->args; arg != NULL; arg = arg->next, i++) {
+        bool takes = arg->name == NULL && i < op->n_params && takes_word(&op->param[i]);
+        for (int k = 0; arg->name != NULL && k < op->n_params; k++) {
+            takes = takes || (strcmp(op->param[k].name, arg->name) == 0 && takes_word(&op->param[k]));
+        }
+        if (takes && word_param(el, arg->value) != NULL) {
+            return arg;
+        }
+    }
+    return NULL;
+}
+
+/* The call with a word in place of an argument. */
+static const AstExpr *call_with(Elab *el, const AstExpr *call, const AstArg *instead, const char *word)
+{
+    AstExpr *to = arena_new(el->arena, AstExpr), *value = arena_new(el->arena, AstExpr);
+    AstArg **at = &to->args;
+    *to = *call;
+    *value = *instead->value;
+    value->name = word;
+    for (const AstArg *arg = call->args; arg != NULL; arg = arg->next) {
+        AstArg *copy = arena_new(el->arena, AstArg);
+        *copy = *arg;
+        copy->value = arg == instead ? value : arg->value;
+        *at = copy;
+        at = &copy->next;
+    }
+    return to;
+}
+
+Val el_call_by_word(Elab *el, const AstExpr *call, const AstArg *arg)
+{
+    const Val param = el_expr(el, arg->value); /* it is used */
+    const bool guarded = el->guarded;
+    Val chosen = {0};
+    el->guarded = true;
+    for (const char *at = param.words; *at != '\0';) {
+        const size_t n = strcspn(at, "|");
+        const char *word = arena_strndup(el->arena, at, n);
+        const Val given = el_call(el, call_with(el, call, arg, word));
+        const Val is = el_compare_param(el, IR_X_EQ, param, el_word(word), arg->value->span);
+        chosen = at == param.words ? given : el_is_bad(chosen) ? chosen : el_select(el, is, given, chosen, call->span);
+        at += n + (at[n] == '|');
+    }
+    el->guarded = guarded;
+    return chosen;
 }

@@ -124,6 +124,18 @@ shows 'which threshold, otsu|li (default: otsu)'
 run words.ir "$SAMPLES/blobs.tif" -o words --method li
 check test "$(value words/values.csv 2)" = "$b"
 
+# ---- words of params in place of an operator's ------------------------------------------------
+printf 'input image[y, x]\nparam edge = nearest in [nearest, wrap]\noutput level = max(gaussian(image, 3, border = edge)[x = 0, y = 0])\n' >edge.pipe
+for edge in nearest wrap; do
+    printf 'input image[y, x]\noutput level = max(gaussian(image, 3, border = %s)[x = 0, y = 0])\n' $edge >$edge.pipe
+    run edge.pipe "$SAMPLES/blobs.tif" -o edge --edge $edge
+    run $edge.pipe "$SAMPLES/blobs.tif" -o $edge
+    check cmp edge/values.csv $edge/values.csv
+done
+check test "$(cat nearest/values.csv)" != "$(cat wrap/values.csv)"
+printf 'input image[y, x]\nparam ties = heap in [heap, quick]\noutput a = split_objects(image > 100, ties = ties)\n' >ties.pipe
+expect 2 'it is one of heap|raster' "$PIPEC" check ties.pipe
+
 # ---- a second run into a folder ---------------------------------------------------------------
 printf 'input image[y, x]\noutput level = mean(image)\n' >level.pipe
 mkdir -p week1 week2
