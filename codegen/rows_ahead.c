@@ -66,10 +66,20 @@ static void add_carried(Rows *r, const IrRowsOf *of)
     rows_extent(r, of->node)->carried = true;
 }
 
+/* The first rows of a stage, which are moved out before a result follows from them, are defined all the same: compilers may
+ * do anything where a branch depends on what is not. */
 static void declare_rows(Rows *r, const IrRowsOf *of, const char *array)
 {
+    const char *width = rows_width(r, of->node);
     str_addf(r->before, "    %s %s[%d + TURNS][%s];\n", cg_type(cg_register_type(&r->cx, of->node)), array,
-             of->hi - of->lo, rows_width(r, of->node));
+             of->hi - of->lo, width);
+    if (of->computed && of->hi > of->lo) {
+        str_addf(r->before,
+                 "    PX_UNROLL for (int m = 0; m < %d; m++) {\n"
+                 "        PX_UNROLL for (int k = 0; k < %s; k++) %s[m][k] = 0;\n"
+                 "    }\n",
+                 of->hi - of->lo, width, array);
+    }
 }
 
 static void move_rows(Rows *r, const IrRowsOf *of, const char *array)
