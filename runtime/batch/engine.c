@@ -311,6 +311,7 @@ bool engine_open_sink(const Engine *e, Job *job, Err *err)
                          .software = s->software,
                          .parameters = s->parameters,
                          .compress = s->options->compress,
+                         .pyramid = s->options->pyramid,
                          .zarr = s->options->zarr};
     return sink_new(e->program, &source, &job->sink, err);
 }

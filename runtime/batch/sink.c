@@ -112,6 +112,7 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                       .parameters = sink->source.parameters,
                       .channels = like != NULL && looped && shape->c == like->c,
                       .labels = output->kind == OUT_LABELS,
+                      .pyramid = sink->source.pyramid,
                       .compress = is_compressed(sink, k),
                       .plain = sink->source.compress == COMPRESS_NONE,
                       .zarr = sink->source.zarr,

@@ -16,6 +16,7 @@ typedef struct SinkSource {
     const ImageInfo *like;             /* the first input; NULL when there is none */
     const char *software, *parameters; /* see ImageMeta */
     Compress compress;
+    bool pyramid;
     ZarrVersion zarr;
 } SinkSource;
 

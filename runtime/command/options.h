@@ -29,8 +29,8 @@ typedef struct Options {
     int shard, shards; /* shard 1 .. shards */
     const char *columns, *summary, *report_against, *shape;
     double pixel_um[3]; /* x, y, z; 0: as the file says */
-    bool stack, time_as_z, resume, keep_going, merge, report, resources, snakefile, sbatch, dry_run, quiet, check,
-        profile, help, version, describe, json;
+    bool stack, time_as_z, pyramid, resume, keep_going, merge, report, resources, snakefile, sbatch, dry_run, quiet,
+        check, profile, help, version, describe, json;
     Compress compress;
     ZarrVersion zarr;
     const char *trace; /* --profile=FILE */

@@ -111,6 +111,7 @@ typedef struct ImageMeta {
     const char *parameters; /* "sigma=2 kappa=3" */
     bool channels;          /* those of `like`, one by one: they keep their names where the format has a place */
     bool labels;            /* display range 0..max; no interpolation */
+    bool pyramid;           /* TIFF: with levels of detail; it is OME-TIFF then */
     bool compress;          /* as small as it goes: TIFF strips are deflated, but for interleaved colours */
     bool plain;             /* not at all, also where a format always does it */
     ZarrVersion zarr;
@@ -135,7 +136,7 @@ const char *image_ending(const char *format);
  * smallest..largest to 0..255, labels up to 65535 are kept as u16; like FITS it is turned over, because viewers of FITS
  * show the first row below.  FITS holds every type.
  *
- * OME-Zarr is a folder with several levels of detail: means of pixels, of labels and masks every second one.  `path` may lead
+ * OME-Zarr is a folder with several levels of detail (image_levels.h): means of pixels, of labels and masks every second one.  `path` may lead
  * into the labels of an image that is there ("a.ome.zarr/labels/nuclei"), whose version counts then.
  */
 bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,

@@ -36,7 +36,6 @@ struct TiffPack {
     TiffPackShape shape;
     uint64_t strips;         /* of a page */
     uint64_t *offset, *size; /* by strip */
-    uint64_t at;
     size_t bound;
     Partial *partial;
     int n_partial;
@@ -59,7 +58,6 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", shape->path);
     }
     pack->shape = *shape;
-    pack->at = shape->at;
     pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip;
     pack->offset = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->offset);
     pack->size = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->size);
@@ -111,12 +109,12 @@ static bool flush(TiffPack *pack, Err *err)
     crew_run(pack->crew, deflate_share, pack, HANDS);
     for (int i = 0; i < pack->n; i++) {
         Strip *s = &pack->strip[i];
-        if (!image_pwrite(pack->shape.fd, s->packed, s->size, pack->at)) {
+        if (!image_pwrite(pack->shape.fd, s->packed, s->size, *pack->shape.end)) {
             return file_err_set(err, CODE_OUTPUT, "write", pack->shape.path, errno);
         }
-        pack->offset[s->number] = pack->at;
+        pack->offset[s->number] = *pack->shape.end;
         pack->size[s->number] = s->size;
-        pack->at += s->size;
+        *pack->shape.end += s->size;
         free(s->own);
         s->own = NULL;
     }
@@ -220,9 +218,4 @@ uint64_t tiff_pack_offset(const TiffPack *pack, uint64_t page, uint64_t strip)
 uint64_t tiff_pack_size(const TiffPack *pack, uint64_t page, uint64_t strip)
 {
     return pack->size[page * pack->strips + strip];
-}
-
-uint64_t tiff_pack_end(const TiffPack *pack)
-{
-    return pack->at;
 }

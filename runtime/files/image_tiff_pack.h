@@ -15,12 +15,13 @@
 
 typedef struct TiffPack TiffPack;
 
-/* What the strips are of: pages of `rows` rows of `row_bytes` each, cut into strips of rows_per_strip rows.  The file's
- * descriptor and its name, for messages, are borrowed; strips begin at byte `at`. */
+/* What the strips are of: pages of `rows` rows of `row_bytes` each, cut into strips of rows_per_strip rows.  All is borrowed: the
+ * file's descriptor, its name for messages, and where the next strip begins, which several such pages share. */
 typedef struct TiffPackShape {
     const char *path;
     int fd;
-    uint64_t at, pages, rows, row_bytes, rows_per_strip;
+    uint64_t *end;
+    uint64_t pages, rows, row_bytes, rows_per_strip;
 } TiffPackShape;
 
 bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err);
@@ -32,7 +33,5 @@ bool tiff_pack_rows(TiffPack *pack, uint64_t page, uint64_t row, uint64_t rows, 
 /* Where a strip is, and how long; once all rows are there. */
 uint64_t tiff_pack_offset(const TiffPack *pack, uint64_t page, uint64_t strip);
 uint64_t tiff_pack_size(const TiffPack *pack, uint64_t page, uint64_t strip);
-/* One byte behind the last strip. */
-uint64_t tiff_pack_end(const TiffPack *pack);
 
 #endif

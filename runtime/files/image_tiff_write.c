@@ -9,10 +9,15 @@
  *
  * Compressed strips stand in the order in which they come (image_tiff_pack.h), before the directories, too.
  *
+ * Levels of detail are halved row by row from the one before.  They stand behind it, and their directories (SubIFDs) in
+ * front of that of their page.
+ *
  * Samples of RGB pixels come one channel at a time and are merged with what the file holds.
  */
+#include "image_levels.h"
 #include "image_meta.h"
 #include "image_tiff.h"
+#include "image_tiff_levels.h"
 #include "image_tiff_pack.h"
 
 #include "../../base/file.h"
@@ -35,17 +40,31 @@ enum {
 /* Readers that count in 32 bits need some room for the directories below 2^32. */
 static const uint64_t CLASSIC_MAX = 3900000000u;
 
+/* The image, or a smaller version. */
+typedef struct OutLevel {
+    uint64_t x, y;
+    uint64_t row_bytes;   /* of all samples that share a row */
+    uint64_t plane_bytes; /* of a page */
+    uint32_t rows_per_strip;
+    uint64_t strips; /* of a page */
+    uint64_t at;     /* where its pixels begin if they are not compressed */
+    TiffPack *pack;  /* NULL: they are not */
+    uint32_t resolutions[4];
+    char **
+        waiting; /* [t][z][c]: a row whose lower neighbour has not come; NULL: none.  NULL: there is no smaller level */
+    char *halves; /* rows on their way to that one: CHUNK_BYTES, or one row if that is longer */
+} OutLevel;
+
 typedef struct TiffOut {
     const char *path;
     int fd;
     ImageInfo shape;
     Elem elem;
-    bool big, chunky;
-    uint64_t row_bytes;   /* of all samples that share a row */
-    uint64_t plane_bytes; /* of a page */
-    uint64_t pages;
-    uint32_t rows_per_strip;
-    uint64_t strips;       /* of a page */
+    bool big, chunky, nearest; /* nearest: levels have every second pixel, others means */
+    uint64_t pages, planes;    /* planes: of one sample each */
+    OutLevel level[LEVELS_MOST];
+    int levels;
+    uint64_t end;          /* of all pixels, so far if they are compressed */
     double size_x, size_y; /* pixel size for the resolution tags; 0: unknown */
     uint16_t resolution_unit;
     char *description, *software;
@@ -53,9 +72,9 @@ typedef struct TiffOut {
     uint16_t colours[3 * COLOURS];
     unsigned char *chunk; /* CHUNK_BYTES, or one row if that is longer */
     size_t chunk_size;
-    TiffPack *pack;      /* NULL: the pixels are not compressed */
-    unsigned char *tail; /* the directories in the making */
-    size_t tail_n, tail_cap;
+    unsigned char *tail;                  /* the directories in the making */
+    size_t tail_n, tail_cap, link;        /* link: where in it the last page tells of the next one */
+    unsigned char below[8 * LEVELS_MOST]; /* where a page's levels have their directories */
 } TiffOut;
 
 /* ---- directories ------------------------------------------------------------------------ */
@@ -102,24 +121,24 @@ static size_t value_size(int type)
 }
 
 /* The values of a tag, at `to`; page is needed for strips. */
-static void put_values(const TiffOut *out, const TagRow *row, uint64_t page, unsigned char *to)
+static void put_values(const OutLevel *level, const TagRow *row, uint64_t page, unsigned char *to)
 {
     size_t size = value_size(row->type);
-    uint64_t strip = (uint64_t)out->rows_per_strip * out->row_bytes;
+    uint64_t strip = (uint64_t)level->rows_per_strip * level->row_bytes;
     if (row->values != NULL) {
         memcpy(to, row->values, (size_t)row->count * size);
         return;
     }
     for (uint64_t i = 0; i < row->count; i++) {
         uint64_t value = row->value;
-        if (out->pack != NULL && row->tag == TAG_STRIP_OFFSETS) {
-            value = tiff_pack_offset(out->pack, page, i);
-        } else if (out->pack != NULL && row->tag == TAG_STRIP_COUNTS) {
-            value = tiff_pack_size(out->pack, page, i);
+        if (level->pack != NULL && row->tag == TAG_STRIP_OFFSETS) {
+            value = tiff_pack_offset(level->pack, page, i);
+        } else if (level->pack != NULL && row->tag == TAG_STRIP_COUNTS) {
+            value = tiff_pack_size(level->pack, page, i);
         } else if (row->tag == TAG_STRIP_OFFSETS) {
-            value = DATA_AT + page * out->plane_bytes + i * strip;
+            value = level->at + page * level->plane_bytes + i * strip;
         } else if (row->tag == TAG_STRIP_COUNTS) {
-            value = i + 1 < out->strips ? strip : out->plane_bytes - i * strip;
+            value = i + 1 < level->strips ? strip : level->plane_bytes - i * strip;
         }
         put(to + i * size, value, size);
     }
@@ -174,34 +193,41 @@ static void fill_colours(uint16_t colours[3 * COLOURS])
 }
 
 /* The tags of a page, in ascending order as the format demands; returns how many. */
-static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutions[4], TagRow rows[TAGS_MAX])
+static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, TagRow rows[TAGS_MAX])
 {
+    bool whole = level == out->level, first = whole && page == 0;
     uint64_t samples = out->chunky ? 3 : 1, bits = 8 * elem_size(out->elem);
     bool is_float = out->elem == ELEM_F32 || out->elem == ELEM_F64;
     bool is_signed = out->elem == ELEM_I16 || out->elem == ELEM_I32;
     int word = out->big ? TIFF_TYPE_LONG8 : TIFF_TYPE_LONG, n = 0;
     const int s = TIFF_TYPE_SHORT, l = TIFF_TYPE_LONG, r = TIFF_TYPE_RATIONAL, a = TIFF_TYPE_ASCII;
-    rows[n++] = (TagRow){TAG_WIDTH, l, 1, NULL, (uint64_t)out->shape.x};
-    rows[n++] = (TagRow){TAG_LENGTH, l, 1, NULL, (uint64_t)out->shape.y};
+    if (!whole) {
+        rows[n++] = (TagRow){TAG_SUBFILE, l, 1, NULL, 1};
+    }
+    rows[n++] = (TagRow){TAG_WIDTH, l, 1, NULL, level->x};
+    rows[n++] = (TagRow){TAG_LENGTH, l, 1, NULL, level->y};
     rows[n++] = (TagRow){TAG_BITS, s, samples, NULL, bits};
-    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, out->pack != NULL ? COMPRESSION_DEFLATE : COMPRESSION_NONE};
+    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, level->pack != NULL ? COMPRESSION_DEFLATE : COMPRESSION_NONE};
     rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->chunky ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
-    if (page == 0) {
+    if (first) {
         rows[n++] = (TagRow){TAG_DESCRIPTION, a, strlen(out->description) + 1, out->description, 0};
     }
-    rows[n++] = (TagRow){TAG_STRIP_OFFSETS, word, out->strips, NULL, 0};
+    rows[n++] = (TagRow){TAG_STRIP_OFFSETS, word, level->strips, NULL, 0};
     rows[n++] = (TagRow){TAG_SAMPLES, s, 1, NULL, samples};
-    rows[n++] = (TagRow){TAG_ROWS_PER_STRIP, l, 1, NULL, out->rows_per_strip};
-    rows[n++] = (TagRow){TAG_STRIP_COUNTS, word, out->strips, NULL, 0};
-    rows[n++] = (TagRow){TAG_X_RESOLUTION, r, 1, resolutions, 0};
-    rows[n++] = (TagRow){TAG_Y_RESOLUTION, r, 1, resolutions + 2, 0};
+    rows[n++] = (TagRow){TAG_ROWS_PER_STRIP, l, 1, NULL, level->rows_per_strip};
+    rows[n++] = (TagRow){TAG_STRIP_COUNTS, word, level->strips, NULL, 0};
+    rows[n++] = (TagRow){TAG_X_RESOLUTION, r, 1, level->resolutions, 0};
+    rows[n++] = (TagRow){TAG_Y_RESOLUTION, r, 1, level->resolutions + 2, 0};
     rows[n++] = (TagRow){TAG_PLANAR, s, 1, NULL, 1};
     rows[n++] = (TagRow){TAG_RESOLUTION_UNIT, s, 1, NULL, out->resolution_unit};
-    if (page == 0 && out->software != NULL) {
+    if (first && out->software != NULL) {
         rows[n++] = (TagRow){TAG_SOFTWARE, a, strlen(out->software) + 1, out->software, 0};
     }
-    if (page == 0 && out->coloured) {
+    if (first && out->coloured) {
         rows[n++] = (TagRow){TAG_COLOUR_MAP, s, 3 * COLOURS, out->colours, 0};
+    }
+    if (whole && out->levels > 1) {
+        rows[n++] = (TagRow){TAG_SUB_IFDS, word, (uint64_t)out->levels - 1, out->below, 0};
     }
     rows[n++] = (TagRow){TAG_SAMPLE_FORMAT, s, samples, NULL,
                          is_float    ? FORMAT_FLOAT
@@ -210,11 +236,11 @@ static int list_tags(const TiffOut *out, uint64_t page, const uint32_t resolutio
     return n;
 }
 
-/* Appends one directory; `base` is where the tail will stand in the file. */
-static bool add_directory(TiffOut *out, uint64_t page, uint64_t base, const uint32_t resolutions[4], Err *err)
+/* Appends the directory of a page, or of a level of it; `base` is where the tail will stand in the file. */
+static bool add_directory(TiffOut *out, const OutLevel *level, uint64_t page, uint64_t base, Err *err)
 {
     TagRow rows[TAGS_MAX];
-    int n = list_tags(out, page, resolutions, rows);
+    int n = list_tags(out, level, page, rows);
     size_t word = out->big ? 8 : 4, head = out->big ? 8 : 2, entry = out->big ? 20 : 12;
     size_t at = out->tail_n, after = at + head + (size_t)n * entry + word, end = after;
     for (int i = 0; i < n; i++) {
@@ -230,17 +256,34 @@ static bool add_directory(TiffOut *out, uint64_t page, uint64_t base, const uint
         put(out->tail + at + 2, (uint64_t)rows[i].type, 2);
         put(out->tail + at + 4, rows[i].count, word);
         if (size <= word) {
-            put_values(out, &rows[i], page, out->tail + at + 4 + word);
+            put_values(level, &rows[i], page, out->tail + at + 4 + word);
         } else {
             put(out->tail + at + 4 + word, base + after, word);
-            put_values(out, &rows[i], page, out->tail + after);
+            put_values(level, &rows[i], page, out->tail + after);
             after += (size + 1) / 2 * 2;
         }
     }
-    bool last = page + 1 == out->pages;
-    put(out->tail + at, last ? 0 : base + end, word);
+    out->link = at;
     out->tail_n = end;
     return true;
+}
+
+/* The directories of a page's levels, and its own behind them, which the page before leads to; *first: where that of the
+ * first page is. */
+static bool add_page(TiffOut *out, uint64_t page, uint64_t base, uint64_t *first, Err *err)
+{
+    size_t word = out->big ? 8 : 4, link = out->link;
+    for (int i = 1; i < out->levels; i++) {
+        put(out->below + (size_t)(i - 1) * word, base + out->tail_n, word);
+        TRY(add_directory(out, &out->level[i], page, base, err));
+    }
+    uint64_t at = base + out->tail_n;
+    if (page == 0) {
+        *first = at;
+    } else {
+        put(out->tail + link, at, word);
+    }
+    return add_directory(out, out->level, page, base, err);
 }
 
 /* ---- pixels ---------------------------------------------------------------------------- */
@@ -251,9 +294,10 @@ static bool write_error(const TiffOut *out, Err *err)
 }
 
 /* Rows of a plane that has the file's rows to itself. */
-static bool write_plane_rows(TiffOut *out, const char *from, size_t pitch, int64_t rows, uint64_t offset, Err *err)
+static bool write_plane_rows(TiffOut *out, const OutLevel *level, const char *from, size_t pitch, int64_t rows,
+                             uint64_t offset, Err *err)
 {
-    size_t row = (size_t)out->row_bytes;
+    size_t row = (size_t)level->row_bytes;
     if (pitch == row && out->elem != ELEM_BOOL) {
         return image_pwrite(out->fd, from, row * (size_t)rows, offset) || write_error(out, err);
     }
@@ -275,10 +319,10 @@ static bool write_plane_rows(TiffOut *out, const char *from, size_t pitch, int64
 }
 
 /* Rows of one sample, merged with the others; what was never written reads as zeros. */
-static bool write_sample_rows(TiffOut *out, const char *from, size_t pitch, int64_t rows, uint64_t offset,
-                              int64_t sample, Err *err)
+static bool write_sample_rows(TiffOut *out, const OutLevel *level, const char *from, size_t pitch, int64_t rows,
+                              uint64_t offset, int64_t sample, Err *err)
 {
-    size_t row = (size_t)out->row_bytes, size = elem_size(out->elem);
+    size_t row = (size_t)level->row_bytes, size = elem_size(out->elem);
     int64_t chunk = (int64_t)(out->chunk_size / row);
     for (int64_t i = 0; i < rows; i += chunk) {
         size_t n = (size_t)(rows - i < chunk ? rows - i : chunk), got;
@@ -292,7 +336,7 @@ static bool write_sample_rows(TiffOut *out, const char *from, size_t pitch, int6
         for (size_t k = 0; k < n; k++) {
             const char *line = from + ((size_t)i + k) * pitch;
             unsigned char *to = out->chunk + k * row + (size_t)sample * size;
-            for (size_t x = 0; x < (size_t)out->shape.x; x++) {
+            for (size_t x = 0; x < (size_t)level->x; x++) {
                 memcpy(to + 3 * x * size, line + x * size, size);
             }
         }
@@ -303,19 +347,80 @@ static bool write_sample_rows(TiffOut *out, const char *from, size_t pitch, int6
     return true;
 }
 
-bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err)
+static bool write_rows(TiffOut *out, const OutLevel *level, const ImageRows *at, const char *from, size_t pitch,
+                       Err *err)
 {
-    TiffOut *out = state;
     const ImageInfo *shape = &out->shape;
     int64_t channels = out->chunky ? 1 : shape->c, c = out->chunky ? 0 : at->c;
     int64_t page = (at->t * shape->z + at->z) * channels + c;
-    if (out->pack != NULL) {
-        return tiff_pack_rows(out->pack, (uint64_t)page, (uint64_t)at->row, (uint64_t)at->rows, from, pitch,
+    if (level->pack != NULL) {
+        return tiff_pack_rows(level->pack, (uint64_t)page, (uint64_t)at->row, (uint64_t)at->rows, from, pitch,
                               out->elem == ELEM_BOOL, err);
     }
-    uint64_t offset = DATA_AT + (uint64_t)page * out->plane_bytes + (uint64_t)at->row * out->row_bytes;
-    return out->chunky ? write_sample_rows(out, from, pitch, at->rows, offset, at->c, err)
-                       : write_plane_rows(out, from, pitch, at->rows, offset, err);
+    uint64_t offset = level->at + (uint64_t)page * level->plane_bytes + (uint64_t)at->row * level->row_bytes;
+    return out->chunky ? write_sample_rows(out, level, from, pitch, at->rows, offset, at->c, err)
+                       : write_plane_rows(out, level, from, pitch, at->rows, offset, err);
+}
+
+static bool write_level(TiffOut *out, int number, const ImageRows *at, const char *from, size_t pitch, Err *err);
+
+/* Keeps a row until its lower neighbour comes. */
+static bool keep_row(const TiffOut *out, char **waiting, const char *row, size_t bytes, Err *err)
+{
+    *waiting = malloc(bytes);
+    if (*waiting == NULL) {
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
+    }
+    memcpy(*waiting, row, bytes);
+    return true;
+}
+
+/* Makes rows of the next level of those of a level: of two rows one, the last one may be alone. */
+static bool halve(TiffOut *out, int number, const ImageRows *at, const char *from, size_t pitch, Err *err)
+{
+    OutLevel *level = &out->level[number];
+    char **waiting = &level->waiting[(at->t * out->shape.z + at->z) * out->shape.c + at->c];
+    size_t size = elem_size(out->elem), bytes = (size_t)level->x * size, line = (size_t)level[1].x * size;
+    int64_t most = line < CHUNK_BYTES ? (int64_t)(CHUNK_BYTES / line) : 1, end = at->row + at->rows;
+    ImageRows to = {at->t, at->c, at->z, at->row / 2, 0};
+    for (int64_t row = at->row; row < end;) {
+        const char *above = from + (size_t)(row - at->row) * pitch, *below = above + pitch;
+        bool second = row % 2 != 0, last = row + 1 == (int64_t)level->y;
+        if (!second && !last && row + 1 == end) {
+            TRY(keep_row(out, waiting, above, bytes, err));
+            break;
+        }
+        row += second || last ? 1 : 2;
+        below = second || last ? above : below;
+        above = second ? *waiting : above;
+        char *half = level->halves + (size_t)to.rows++ * line;
+        if (out->nearest) {
+            levels_nearest(out->elem, above, (size_t)level->x, half);
+        } else {
+            levels_mean(out->elem, above, below, (size_t)level->x, half);
+        }
+        if (second) {
+            free(*waiting);
+            *waiting = NULL;
+        }
+        if (to.rows == most) {
+            TRY(write_level(out, number + 1, &to, level->halves, line, err));
+            to.row += to.rows;
+            to.rows = 0;
+        }
+    }
+    return to.rows == 0 || write_level(out, number + 1, &to, level->halves, line, err);
+}
+
+static bool write_level(TiffOut *out, int number, const ImageRows *at, const char *from, size_t pitch, Err *err)
+{
+    TRY(write_rows(out, &out->level[number], at, from, pitch, err));
+    return number + 1 == out->levels || halve(out, number, at, from, pitch, err);
+}
+
+bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err)
+{
+    return write_level(state, 0, at, from, pitch, err);
 }
 
 /* ---- begin and end ---------------------------------------------------------------------- */
@@ -347,17 +452,69 @@ static char *copy_text(const char *text)
     return copy == NULL ? NULL : strcpy(copy, text);
 }
 
-static void plan_file(TiffOut *out)
+/* Lays a level out behind byte `at`. */
+static void plan_level(const TiffOut *out, int64_t x, int64_t y, uint64_t at, OutLevel *level)
 {
     uint64_t strip;
-    out->row_bytes = (uint64_t)out->shape.x * elem_size(out->elem) * (out->chunky ? 3 : 1);
-    out->plane_bytes = out->row_bytes * (uint64_t)out->shape.y;
-    out->pages = (uint64_t)(out->shape.t * out->shape.z * (out->chunky ? 1 : out->shape.c));
-    strip = out->row_bytes >= STRIP_BYTES ? 1 : STRIP_BYTES / out->row_bytes;
-    strip = strip < (uint64_t)out->shape.y ? strip : (uint64_t)out->shape.y;
-    out->rows_per_strip = (uint32_t)strip;
-    out->strips = ((uint64_t)out->shape.y + strip - 1) / strip;
-    out->big = out->pages * (out->plane_bytes + 400 + 16 * out->strips) > CLASSIC_MAX;
+    level->x = (uint64_t)x;
+    level->y = (uint64_t)y;
+    level->row_bytes = level->x * elem_size(out->elem) * (out->chunky ? 3 : 1);
+    level->plane_bytes = level->row_bytes * level->y;
+    strip = level->row_bytes >= STRIP_BYTES ? 1 : STRIP_BYTES / level->row_bytes;
+    strip = strip < level->y ? strip : level->y;
+    level->rows_per_strip = (uint32_t)strip;
+    level->strips = (level->y + strip - 1) / strip;
+    level->at = at;
+    resolution(out->size_x * tiff_level_step(out->level[0].x, level->x), level->resolutions);
+    resolution(out->size_y * tiff_level_step(out->level[0].y, level->y), level->resolutions + 2);
+}
+
+static void plan_file(TiffOut *out, bool pyramid)
+{
+    int64_t x[LEVELS_MOST], y[LEVELS_MOST];
+    uint64_t room = 0;
+    out->planes = (uint64_t)(out->shape.t * out->shape.z * out->shape.c);
+    out->pages = out->chunky ? out->planes / 3 : out->planes;
+    out->levels = levels_of(out->shape.x, out->shape.y, x, y);
+    out->levels = pyramid ? out->levels : 1;
+    out->end = DATA_AT;
+    for (int i = 0; i < out->levels; i++) {
+        OutLevel *level = &out->level[i];
+        uint64_t at = i == 0 ? DATA_AT : (out->end + 7) / 8 * 8;
+        plan_level(out, x[i], y[i], at, level);
+        out->end = at + out->pages * level->plane_bytes;
+        room += out->pages * (level->plane_bytes + 400 + 16 * level->strips);
+    }
+    out->big = room > CLASSIC_MAX;
+}
+
+static bool take_memory(TiffOut *out, bool pack, Err *err)
+{
+    const uint64_t row = out->level[0].row_bytes;
+    out->chunk_size = row > CHUNK_BYTES ? (size_t)row : CHUNK_BYTES;
+    out->chunk = malloc(out->chunk_size);
+    bool ok = out->chunk != NULL;
+    for (int i = 0; ok && i + 1 < out->levels; i++) {
+        out->level[i].waiting = calloc((size_t)out->planes, sizeof *out->level[i].waiting);
+        out->level[i].halves = malloc(out->chunk_size);
+        ok = out->level[i].waiting != NULL && out->level[i].halves != NULL;
+    }
+    if (!ok) {
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
+    }
+    out->end = pack ? DATA_AT : out->end;
+    for (int i = 0; pack && i < out->levels; i++) {
+        OutLevel *level = &out->level[i];
+        const TiffPackShape strips = {.path = out->path,
+                                      .fd = out->fd,
+                                      .end = &out->end,
+                                      .pages = out->pages,
+                                      .rows = level->y,
+                                      .row_bytes = level->row_bytes,
+                                      .rows_per_strip = level->rows_per_strip};
+        TRY(tiff_pack_new(&strips, &level->pack, err));
+    }
+    return true;
 }
 
 bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
@@ -367,45 +524,37 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     if (out == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
+    ImageInfo like = meta->like != NULL ? *meta->like : (ImageInfo){.t = 1};
+    ImageMeta with = *meta;
+    if (meta->pyramid) { /* programs look for levels in OME-TIFF */
+        strcpy(like.style, "ome");
+        with.like = &like;
+    }
     *state = out;
     out->path = path;
     out->fd = fd;
     out->shape = *shape;
     out->elem = elem;
+    out->nearest = meta->labels || elem == ELEM_BOOL;
     out->chunky = shape->rgb && shape->c == 3 && (elem == ELEM_U8 || elem == ELEM_U16);
-    plan_file(out);
-    choose_resolution(out, meta->like);
-    out->coloured = meta->labels && !(meta->like != NULL && strcmp(meta->like->style, "ome") == 0);
+    choose_resolution(out, with.like);
+    plan_file(out, meta->pyramid);
+    out->coloured = meta->labels && !(with.like != NULL && strcmp(with.like->style, "ome") == 0);
     fill_colours(out->colours);
-    out->chunk_size = out->row_bytes > CHUNK_BYTES ? (size_t)out->row_bytes : CHUNK_BYTES;
-    out->chunk = malloc(out->chunk_size);
     out->software = meta->software == NULL ? NULL : copy_text(meta->software);
-    if (out->chunk == NULL || (meta->software != NULL && out->software == NULL)) {
+    if (meta->software != NULL && out->software == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
-    if (meta->compress && !out->chunky) {
-        const TiffPackShape strips = {.path = path,
-                                      .fd = fd,
-                                      .at = DATA_AT,
-                                      .pages = out->pages,
-                                      .rows = (uint64_t)shape->y,
-                                      .row_bytes = out->row_bytes,
-                                      .rows_per_strip = out->rows_per_strip};
-        TRY(tiff_pack_new(&strips, &out->pack, err));
-    }
-    return meta_describe(shape, out->chunky, elem, meta, &out->description, err);
+    return take_memory(out, meta->compress && !out->chunky, err) &&
+           meta_describe(shape, out->chunky, elem, &with, &out->description, err);
 }
 
 bool tiff_finish(void *state, Err *err)
 {
     TiffOut *out = state;
-    uint64_t end = out->pack != NULL ? tiff_pack_end(out->pack) : DATA_AT + out->pages * out->plane_bytes;
-    uint64_t base = (end + 7) / 8 * 8;
-    uint32_t resolutions[4];
-    resolution(out->size_x, resolutions);
-    resolution(out->size_y, resolutions + 2);
+    uint64_t base = (out->end + 7) / 8 * 8, first = 0;
     for (uint64_t page = 0; page < out->pages; page++) {
-        TRY(add_directory(out, page, base, resolutions, err));
+        TRY(add_page(out, page, base, &first, err));
     }
     unsigned char head[DATA_AT] = {0};
     const uint16_t one = 1;
@@ -413,9 +562,9 @@ bool tiff_finish(void *state, Err *err)
     put(head + 2, out->big ? 43 : 42, 2);
     if (out->big) {
         put(head + 4, 8, 2);
-        put(head + 8, base, 8);
+        put(head + 8, first, 8);
     } else {
-        put(head + 4, base, 4);
+        put(head + 4, first, 4);
     }
     return (image_pwrite(out->fd, out->tail, out->tail_n, base) && image_pwrite(out->fd, head, sizeof head, 0)) ||
            write_error(out, err);
@@ -424,7 +573,15 @@ bool tiff_finish(void *state, Err *err)
 void tiff_discard(void *state)
 {
     TiffOut *out = state;
-    tiff_pack_free(out->pack);
+    for (int i = 0; i < out->levels; i++) {
+        OutLevel *level = &out->level[i];
+        for (uint64_t plane = 0; level->waiting != NULL && plane < out->planes; plane++) {
+            free(level->waiting[plane]);
+        }
+        free(level->waiting);
+        free(level->halves);
+        tiff_pack_free(level->pack);
+    }
     free(out->description);
     free(out->software);
     free(out->chunk);

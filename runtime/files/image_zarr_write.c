@@ -15,7 +15,6 @@
 #include "zarr_describe.h"
 #include "zarr_ome.h"
 #include "zarr_plate_write.h"
-#include "zarr_reduce.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -45,8 +44,8 @@ typedef struct ZarrOut {
     bool truth;   /* bytes 0 and 1 become 0 and 255 */
     size_t bytes; /* of a pixel */
     int64_t planes;
-    char **band[ZARR_LEVELS]; /* rows of a plane that wait; NULL: none */
-    bool *mapped[ZARR_LEVELS];
+    char **band[LEVELS_MOST]; /* rows of a plane that wait; NULL: none */
+    bool *mapped[LEVELS_MOST];
     size_t held;                   /* bytes of those in memory */
     unsigned char *scratch[HANDS]; /* a chunk */
     Crew *crew;                    /* NULL: the caller does all */
@@ -322,9 +321,9 @@ static void halve_piece(void *context, int piece)
         const char *above = b->from + (size_t)(2 * y) * b->pitch,
                    *below = 2 * y + 1 < b->rows ? above + b->pitch : above;
         if (plan->nearest) {
-            zarr_reduce_nearest(plan->elem, above, n, h->to + (size_t)y * line);
+            levels_nearest(plan->elem, above, n, h->to + (size_t)y * line);
         } else {
-            zarr_reduce_mean(plan->elem, above, below, n, h->to + (size_t)y * line);
+            levels_mean(plan->elem, above, below, n, h->to + (size_t)y * line);
         }
     }
 }
@@ -334,8 +333,8 @@ static void look_at_range(const Band *b)
     ZarrPlan *plan = &b->out->plan;
     int64_t c = b->plane / plan->shape.z % plan->shape.c;
     for (int64_t y = 0; y < b->rows; y++) {
-        zarr_reduce_range(plan->elem, b->from + (size_t)y * b->pitch, (size_t)plan->x[b->level], &plan->low[c],
-                          &plan->high[c]);
+        levels_range(plan->elem, b->from + (size_t)y * b->pitch, (size_t)plan->x[b->level], &plan->low[c],
+                     &plan->high[c]);
     }
 }
 

@@ -34,18 +34,6 @@ int64_t zarr_plan_across(const ZarrPlan *plan, int level)
     return (plan->x[level] + ZARR_BLOCK - 1) / ZARR_BLOCK;
 }
 
-static void plan_levels(ZarrPlan *plan)
-{
-    int64_t x = plan->shape.x, y = plan->shape.y;
-    for (plan->levels = 0; plan->levels < ZARR_LEVELS; x = (x + 1) / 2, y = (y + 1) / 2) {
-        plan->x[plan->levels] = x;
-        plan->y[plan->levels++] = y;
-        if (x <= ZARR_BLOCK && y <= ZARR_BLOCK) {
-            break;
-        }
-    }
-}
-
 /* Sizes in micrometres where they are known, else in whatever they are. */
 static void plan_axes(ZarrPlan *plan, const ImageInfo *like)
 {
@@ -101,7 +89,7 @@ bool zarr_plan(const char *path, const ImageInfo *shape, Elem elem, const ImageM
     out->elem = elem == ELEM_BOOL ? ELEM_U8 : elem;
     out->nearest = meta->labels || elem == ELEM_BOOL;
     out->effort = meta->compress ? ZARR_SMALL : ZARR_FAST;
-    plan_levels(out);
+    out->levels = levels_of(shape->x, shape->y, out->x, out->y);
     plan_axes(out, meta->like);
     out->name = strndup(file, stem > 0 ? stem : strlen(file));
     out->software = copy_text(meta->software);

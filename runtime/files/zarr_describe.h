@@ -6,13 +6,13 @@
 #define RUNTIME_FILES_ZARR_DESCRIBE_H
 
 #include "image.h"
+#include "image_levels.h"
 #include "zarr_codec.h"
 
 #include <stdio.h>
 
 enum {
-    ZARR_LEVELS = 24, /* at most: each has half the width and the height of the one before */
-    ZARR_BLOCK = 512, /* width and height of chunks, and of the coarsest level at most */
+    ZARR_BLOCK = LEVELS_COARSEST, /* width and height of chunks */
     ZARR_AXES = 5
 };
 
@@ -29,7 +29,7 @@ typedef struct ZarrPlan {
     ZarrEffort effort;
     bool inside; /* label images of the image two folders further up */
     int levels;
-    int64_t x[ZARR_LEVELS], y[ZARR_LEVELS];     /* extents of each level */
+    int64_t x[LEVELS_MOST], y[LEVELS_MOST];     /* extents of each level */
     char axes[ZARR_AXES + 1];                   /* letters of t, c, z, y, x: those that it has */
     double scale[ZARR_AXES], origin[ZARR_AXES]; /* by axis: of level 0 */
     const char *unit[ZARR_AXES];                /* NULL: unknown */

@@ -17,6 +17,10 @@ expect 0 '' ./blobs in -o tif
 says '3/3 c.tif'
 files tif a_labels.tif a_table.csv b_labels.tif b_table.csv c_labels.tif c_table.csv table.csv .blobs.journal
 check cmp tif/a_table.csv tif/c_table.csv
+expect 0 '' ./blobs in/c.tif -o pyramid --pyramid
+check "$COMPARE" same pyramid/c_labels.tif tif/c_labels.tif
+expect 0 '' ./blobs in/c.tif -o again --pyramid
+check cmp pyramid/c_labels.tif again/c_labels.tif
 check cmp tif/b_labels.tif tif/a_labels.tif
 check "$COMPARE" same tif/a_labels.tif tif/c_labels.tif
 check test "$(cut -d, -f1 tif/table.csv | uniq | tr '\n' ' ')" = 'image a.ome.zarr b.zarr c.tif '

@@ -6,7 +6,7 @@
 #include "images.h"
 
 #include "../../base/file.h"
-#include "../../runtime/files/zarr_reduce.h"
+#include "../../runtime/files/image_levels.h"
 
 #include <dirent.h>
 #include <setjmp.h>
@@ -48,12 +48,12 @@ static void write_image(const char *path, const ImageInfo *shape, Elem elem, con
     ImageWriter *writer;
     Err err = {0};
     size_t line = (size_t)shape->x * elem_size(elem);
-    char *rows = malloc(100 * line);
+    char *rows = malloc(99 * line);
     int64_t planes = shape->t * shape->c * shape->z;
     assert_non_null(rows);
-    must(image_create(path, "zarr", shape, elem, meta, &writer, &err), &err);
-    for (int64_t y = 0; y < shape->y; y += 100) {
-        int64_t n = shape->y - y < 100 ? shape->y - y : 100;
+    must(image_create(path, meta->pyramid ? "tif" : "zarr", shape, elem, meta, &writer, &err), &err);
+    for (int64_t y = 0; y < shape->y; y += 99) {
+        int64_t n = shape->y - y < 99 ? shape->y - y : 99;
         for (int64_t p = 0; p < planes; p++) {
             for (int64_t i = 0; i < n * shape->x; i++) {
                 bool empty = p == 0 && i % shape->x < 512 && y + i / shape->x < 512;
@@ -155,6 +155,28 @@ static void test_levels(void **state)
          {.labels = true, .compress = true},
          3},
         {"mask.ome.zarr", {.x = 600, .y = 600, .z = 1, .c = 1, .t = 1}, ELEM_BOOL, {.zarr = OME_ZARR_0_4}, 2},
+        {"mean.tif",
+         {.x = 1300, .y = 1025, .z = 2, .c = 2, .t = 1, .has_z = true, .has_c = true},
+         ELEM_U16,
+         {.pyramid = true},
+         3},
+        {"packed.tif",
+         {.x = 600, .y = 513, .z = 1, .c = 1, .t = 2, .has_t = true},
+         ELEM_F32,
+         {.pyramid = true, .compress = true},
+         2},
+        {"colours.tif",
+         {.x = 515, .y = 1027, .z = 1, .c = 3, .t = 1, .has_c = true, .rgb = true},
+         ELEM_U16,
+         {.pyramid = true},
+         3},
+        {"labels.tif",
+         {.x = 1027, .y = 700, .z = 1, .c = 1, .t = 1},
+         ELEM_U32,
+         {.pyramid = true, .labels = true, .compress = true},
+         3},
+        {"mask.tif", {.x = 600, .y = 601, .z = 1, .c = 1, .t = 1}, ELEM_BOOL, {.pyramid = true, .compress = true}, 2},
+        {"small.tif", {.x = 512, .y = 9, .z = 1, .c = 1, .t = 1}, ELEM_U16, {.pyramid = true}, 1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -177,13 +199,13 @@ static void test_means(void **state)
     uint32_t whole[1];
     double floats[1], low = (double)INFINITY, high = -(double)INFINITY;
     (void)state;
-    zarr_reduce_mean(ELEM_I16, above, below, 5, words);
+    levels_mean(ELEM_I16, above, below, 5, words);
     assert_true(words[0] == -1 && words[1] == -32768 && words[2] == -3); /* -0.75, -3.5 */
-    zarr_reduce_mean(ELEM_U32, most, most + 2, 2, whole);
+    levels_mean(ELEM_U32, most, most + 2, 2, whole);
     assert_true(whole[0] == UINT32_MAX); /* a quarter below */
-    zarr_reduce_mean(ELEM_F64, nan, nan, 2, floats);
+    levels_mean(ELEM_F64, nan, nan, 2, floats);
     assert_true(isnan(floats[0]));
-    zarr_reduce_range(ELEM_F64, nan, 2, &low, &high);
+    levels_range(ELEM_F64, nan, 2, &low, &high);
     assert_true(low == 1 && high == 1);
 }
 

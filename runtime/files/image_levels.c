@@ -1,8 +1,21 @@
-/* zarr_reduce: one loop for each type, which compilers turn into vectors. */
-#include "zarr_reduce.h"
+/* image_levels: one loop for each type, which compilers turn into vectors. */
+#include "image_levels.h"
 
 #include <math.h>
 #include <string.h>
+
+int levels_of(int64_t x, int64_t y, int64_t to_x[LEVELS_MOST], int64_t to_y[LEVELS_MOST])
+{
+    int levels = 0;
+    for (; levels < LEVELS_MOST; x = (x + 1) / 2, y = (y + 1) / 2) {
+        to_x[levels] = x;
+        to_y[levels++] = y;
+        if (x <= LEVELS_COARSEST && y <= LEVELS_COARSEST) {
+            break;
+        }
+    }
+    return levels;
+}
 
 /* Sums of four fit into WIDE; ROUND is added before the division. */
 #define MEAN(NAME, TYPE, WIDE, MEAN_OF)                                                                   \
@@ -36,12 +49,12 @@ static void (*const MEANS[ELEM_COUNT])(const void *above, const void *below, siz
     [ELEM_I32] = mean_i32, [ELEM_F32] = mean_f32, [ELEM_F64] = mean_f64,
 };
 
-void zarr_reduce_mean(Elem elem, const void *above, const void *below, size_t n, void *to)
+void levels_mean(Elem elem, const void *above, const void *below, size_t n, void *to)
 {
     MEANS[elem](above, below, n, to);
 }
 
-void zarr_reduce_nearest(Elem elem, const void *above, size_t n, void *to)
+void levels_nearest(Elem elem, const void *above, size_t n, void *to)
 {
     size_t bytes = elem_size(elem);
     const unsigned char *from = above;
@@ -51,7 +64,7 @@ void zarr_reduce_nearest(Elem elem, const void *above, size_t n, void *to)
     }
 }
 
-void zarr_reduce_range(Elem elem, const void *row, size_t n, double *low, double *high)
+void levels_range(Elem elem, const void *row, size_t n, double *low, double *high)
 {
     for (size_t i = 0; i < n; i++) {
         double value = elem_get(row, i, elem);
