@@ -6,6 +6,7 @@
 
 #include "../../base/file.h"
 #include "../files/file_list.h"
+#include "../files/image_external.h"
 #include "../files/image_path.h"
 #include "../host/decimal.h"
 #include "names.h"
@@ -591,7 +592,8 @@ bool batch_list(const Program *program, const Options *options, BatchList *out, 
 {
     FileList files = {0};
     *out = (BatchList){.program = program};
-    bool ok = columns_parse(options->columns, &out->columns, err) && read_summary(out, options, err) &&
+    bool ok = image_external_use(options->reader, options->reader_seconds, err) &&
+              columns_parse(options->columns, &out->columns, err) && read_summary(out, options, err) &&
               make_template(options->output, out, err) && name_all_files(out, options, err) &&
               check_columns(out, options, err) &&
               file_list(options->files, options->n_files, options->stack, &files, err);
@@ -652,6 +654,10 @@ void batch_list_key(const BatchList *list, const Options *options, const char *p
     digest_add_text(&digest, list->program->version);
     digest_add_text(&digest, parameters);
     digest_add_text(&digest, options->time_as_z ? "time as z" : "");
+    if (options->reader != NULL) {
+        digest_add_text(&digest, "reader");
+        digest_add_text(&digest, options->reader);
+    }
     for (int axis = 0; axis < 3; axis++) {
         if (options->pixel_um[axis] > 0) {
             char size[DECIMAL_BYTES];

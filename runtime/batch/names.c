@@ -25,17 +25,28 @@ static const char *name_of(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
+/* The end of the file's name where slashes follow in brackets: a.h5[/raw/image]. */
+static const char *long_part(const char *path)
+{
+    ImagePath image;
+    size_t n = strlen(path);
+    const char *part = n > 0 && path[n - 1] == ']' ? strrchr(path, '[') : NULL;
+    bool has = part != NULL && strchr(part, '/') != NULL && image_path(path, &image) && image.part[0] != '\0';
+    return has ? part : path + n;
+}
+
 const char *names_of_image(const char *path)
 {
     static const char ENDING[] = ".zarr/";
     size_t length = sizeof ENDING - 1;
-    for (const char *at = path, *name = path; at[0] != '\0'; at++) {
+    const char *name = path, *end = long_part(path);
+    for (const char *at = path; at < end; at++) {
         if (strncasecmp(at, ENDING, length) == 0 && at > name && at[length] != '\0') {
             return name;
         }
         name = at[0] == '/' ? at + 1 : name;
     }
-    return name_of(path);
+    return name;
 }
 
 static size_t put(char *to, size_t size, const char *text, size_t n)
@@ -65,7 +76,7 @@ static bool get_stem(const NameFields *fields, char *to, size_t size)
 {
     char name[IMAGE_PATH_BYTES];
     const char *whole = names_of_image(fields->input);
-    size_t n = put(name, sizeof name, whole, strlen(whole));
+    size_t n = put(name, sizeof name, whole, (size_t)(long_part(fields->input) - whole));
     if (strchr(name, '/') != NULL) {
         put_inner_stem(name, to, size);
         return true;
@@ -83,7 +94,11 @@ static bool get_stem(const NameFields *fields, char *to, size_t size)
 
 static bool get_name(const NameFields *fields, char *to, size_t size)
 {
-    put(to, size, names_of_image(fields->input), strlen(names_of_image(fields->input)));
+    const char *name = names_of_image(fields->input);
+    put(to, size, name, strlen(name));
+    for (size_t i = (size_t)(long_part(fields->input) - name); i < strlen(to); i++) {
+        to[i] = to[i] == '/' ? '_' : to[i];
+    }
     return true;
 }
 

@@ -28,6 +28,8 @@ static const struct {
     [REMARK_FILES] = {"plane in another file is", "planes in other files are",
                       "the OME-XML of the file lists them; "
                       "combine the set into one file to have them (bfconvert)"},
+    [REMARK_BESIDE] = {"more image is", "more images are",
+                       "the first one is read, or the one whose number or name stands in brackets, as in FILE[2]"},
     [REMARK_PARTS] = {"more image is", "more images are",
                       "of a FITS file the first one is, or the part in brackets, as in "
                       "FILE[1]"},

@@ -23,10 +23,12 @@ typedef struct Options {
     char command[300];   /* how messages name the program: "blobs", "pipec run blobs.pipe" */
     const char *output;  /* -o: folder or template; NULL: the current folder */
     const char *device;
-    uint64_t memory;   /* bytes; 0: what the device has */
-    uint64_t host;     /* bytes of pixels on the host; 0: a quarter of its memory */
-    int jobs;          /* 0: chosen by the machine */
-    int shard, shards; /* shard 1 .. shards */
+    uint64_t memory;    /* bytes; 0: what the device has */
+    uint64_t host;      /* bytes of pixels on the host; 0: a quarter of its memory */
+    int jobs;           /* 0: chosen by the machine */
+    int shard, shards;  /* shard 1 .. shards */
+    const char *reader; /* as image_external_use takes it; NULL: none */
+    int reader_seconds; /* 0: as usual */
     const char *columns, *summary, *report_against, *shape;
     double pixel_um[3]; /* x, y, z; 0: as the file says */
     bool stack, time_as_z, pyramid, resume, keep_going, merge, report, resources, snakefile, sbatch, dry_run, quiet,

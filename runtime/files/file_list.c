@@ -5,6 +5,7 @@
 #include "file_list.h"
 
 #include "../../base/file.h"
+#include "image_external.h"
 #include "image_path.h"
 #include "image_zarr.h"
 #include "zarr_plate.h"
@@ -25,6 +26,7 @@ static const struct Ending {
     {".tif", true, false},  {".tiff", true, false}, {".tf2", true, false},  {".tf8", true, false},
     {".btf", true, false},  {".lsm", false, false}, {".stk", false, false}, {".png", false, false},
     {".fits", false, true}, {".fit", false, true},  {".fts", false, true},  {".zarr", true, false},
+    {".czi", false, false}, {".nd2", false, false}, {".lif", false, false}, {".ims", false, false},
 };
 
 /* The length of a name, of which n letters count, without an ending; 0 when it has another one, or nothing else. */
@@ -51,7 +53,7 @@ size_t file_image_stem(const char *name)
 
 bool file_is_image_name(const char *name)
 {
-    return name[0] != '.' && file_image_stem(name) > 0;
+    return name[0] != '.' && (file_image_stem(name) > 0 || image_external_claims(name));
 }
 
 /* Compares the runs of digits at *a and *b as numbers and steps over them. */
@@ -145,7 +147,7 @@ static bool add_zarr(FileList *list, const char *folder, bool found, Err *err)
 /* What a folder has under the name of an image; `path` is taken over. */
 static bool add_found(FileList *list, char *path, Err *err)
 {
-    if (path == NULL || !file_is_folder(path)) {
+    if (path == NULL || !file_is_folder(path) || image_external_claims(path)) {
         return add(list, path, true, err);
     }
     bool ok = !image_zarr_is(path) || add_zarr(list, path, true, err);
@@ -242,7 +244,7 @@ bool file_list(const char *const *given, int n, bool whole, FileList *out, Err *
                            given[i]);
         }
         bool zarr = path.folder && image_zarr_is(path.file);
-        if (zarr && path.part[0] != '\0') {
+        if ((zarr && path.part[0] != '\0') || image_external_claims(path.file)) {
             TRY(add(out, strdup(given[i]), false, err));
         } else if (path.folder) {
             TRY(whole || zarr ? add_whole(out, given[i], zarr, err) : add_folder(out, path.file, err));

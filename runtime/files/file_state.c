@@ -6,6 +6,7 @@
 #include "file_state.h"
 
 #include "file_list.h"
+#include "image_external.h"
 #include "image_path.h"
 #include "image_zarr.h"
 
@@ -105,7 +106,7 @@ static bool look(Look *at, const char *path, Looking *l)
     if (!image.folder) {
         return at(l, image.file);
     }
-    if (image_zarr_is(image.file)) {
+    if (image_zarr_is(image.file) || image_external_claims(image.file)) {
         return look_into(at, image.file, 0, l);
     }
     FileList files = {0};

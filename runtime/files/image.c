@@ -6,6 +6,7 @@
 #include "image.h"
 
 #include "../../base/file.h"
+#include "image_external.h"
 #include "image_format.h"
 #include "image_zarr.h"
 #include "../host/stopwatch.h"
@@ -80,8 +81,10 @@ static bool open_as(ImageFile *file, const ImageFormat *format, const ImagePath 
     file->format = format;
     if (*path->part != '\0' && !format->has_parts) {
         close(fd);
-        return err_set(err, CODE_FILES,
-                       "cannot read '%s': only FITS files have parts, and TIFF files and OME-Zarr levels", file->path);
+        return err_set(
+            err, CODE_FILES,
+            "cannot read '%s': only FITS files and those of readers have parts, and TIFF files and OME-Zarr levels",
+            file->path);
     }
     return format->open(path, fd, &file->info, &file->state, err) || err_prefix(err, "cannot read '%s'", file->path);
 }
@@ -99,6 +102,9 @@ static bool open_by_content(ImageFile *file, const ImagePath *path, int fd, Err 
         if (FORMATS[i]->matches != NULL && FORMATS[i]->matches(head, n)) {
             return open_as(file, FORMATS[i], path, fd, err);
         }
+    }
+    if (n > 0 && image_external_may_read(path->file)) {
+        return open_as(file, &image_external, path, fd, err);
     }
     close(fd);
     refuse_stranger(head, n, err);
@@ -129,8 +135,11 @@ bool image_open(const char *path, ImageFile **out, Err *err)
                        file == NULL ? "out of memory" : "the name is too long");
     }
     strcpy(file->path, path);
-    const ImageFormat *folder = at.folder && image_zarr_is(at.file) ? &image_zarr : &image_folder;
-    if (!(at.folder ? open_as(file, folder, &at, fd, err) : open_by_content(file, &at, fd, err))) {
+    const ImageFormat *known = image_external_claims(at.file) ? &image_external
+                               : !at.folder                   ? NULL
+                               : image_zarr_is(at.file)       ? &image_zarr
+                                                              : &image_folder;
+    if (!(known != NULL ? open_as(file, known, &at, fd, err) : open_by_content(file, &at, fd, err))) {
         free(file);
         return false;
     }

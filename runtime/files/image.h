@@ -1,6 +1,6 @@
 /*
  * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng), FITS
- * (cfitsio) and OME-Zarr (a folder).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
+ * (cfitsio) and OME-Zarr (a folder), and programs that read others (image_external.h).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
  *
  * Pixels are handed over planar, row by row, in the file's own element type, native byte order:
  * palette, MINISWHITE, 1-bit and big-endian are normalised while reading.
@@ -27,6 +27,7 @@ typedef enum ImageRemark {
     REMARK_IMAGES,     /* OME-TIFF: images beside the one that is read */
     REMARK_XML,        /* OME-TIFF of a set: the file that has the XML of all */
     REMARK_FILES,      /* OME-TIFF of a set: planes in other files */
+    REMARK_BESIDE,     /* of a reader: images beside the one that is read, where no part is named */
     REMARK_PARTS,      /* FITS: images behind the first one, where no part is named */
     /* True or false. */
     REMARK_XML_DAMAGED, /* OME-TIFF: the XML is none */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { IMAGE_PATH_BYTES = 4096, IMAGE_PART_BYTES = 72 };
+enum { IMAGE_PATH_BYTES = 4096, IMAGE_PART_BYTES = 256 };
 
 typedef struct ImagePath {
     char file[IMAGE_PATH_BYTES]; /* the name on the disk */

@@ -768,7 +768,7 @@ static void test_refused(void **state)
         {"none.tif", "no such file"},
         {"../make_images.py", "neither a TIFF, a PNG nor a FITS"},
         {"..", "has no image files"},
-        {"gray.png[level=0]", "only FITS files have parts"},
+        {"gray.png[level=0]", "only FITS files and those of readers have parts"},
         {"bits_2.tif[2]", "TIFF files have levels, as in [level=2], and no part [2]"},
         {"bits_2.tif[level=-1]", "and no part [level=-1]"},
         {"bits_2.tif[level=1]", "it has no level 1, only the image itself"},

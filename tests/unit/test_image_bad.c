@@ -212,7 +212,7 @@ static void test_heads(void **state)
     refuse("head.png", "\x89PNG\r\n\x1a\n", 8, "damaged");
     refuse("head.fits", "SIMPLE  =                    T", 30, "damaged");
     refuse("photo.jpg", "\xFF\xD8\xFF\xE0", 4, "JPEG image");
-    refuse("scan.czi", "ZISRAWFILE\0\0\0", 13, "Zeiss CZI");
+    refuse("scan.data", "ZISRAWFILE\0\0\0", 13, "Zeiss CZI");
     refuse("text.txt", "hello", 5, "neither a TIFF, a PNG nor a FITS");
 }
 
