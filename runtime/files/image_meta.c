@@ -365,6 +365,28 @@ static bool read_microscope(const MetaTags *tags, ImageInfo *info, MetaPlan *pla
     return true;
 }
 
+/* Scanners of slides.  SVS files have the size of pixels among words such as "|AppMag = 20|MPP = 0.499|", in micrometres;
+ * pages of QPTIFF are channels. */
+static bool read_slide(const MetaTags *tags, const char *text, ImageInfo *info, MetaPlan *plan)
+{
+    static const char SIZE[] = "|MPP = ";
+    const char *at = strncmp(text, "Aperio ", 7) == 0 ? strstr(text, SIZE) : NULL;
+    char value[32] = "";
+    if (at != NULL) {
+        at += sizeof SIZE - 1;
+        snprintf(value, sizeof value, "%.*s", (int)strcspn(at, "|\r\n"), at);
+    }
+    double size = meta_number(value);
+    if (size > 0) {
+        strcpy(info->style, "tiff");
+        strcpy(info->unit, "um");
+        info->size[0] = info->size[1] = size;
+    }
+    plan->c = strstr(text, "<PerkinElmer-QPI-ImageDescription") != NULL ? tags->pages : 1;
+    plan->step_c = 1;
+    return plan->c > 1;
+}
+
 /* ---- the choice ------------------------------------------------------------------------- */
 
 bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
@@ -382,6 +404,8 @@ bool meta_read(const MetaTags *tags, ImageInfo *info, MetaPlan *plan, Err *err)
         info->remarks[REMARK_DESCRIPTION] = !fits && !plan->elsewhere && info->remarks[REMARK_XML_DAMAGED] == 0;
     } else if (tags->microscope.behind > 0 || tags->microscope.t > 0) {
         fits = read_microscope(tags, info, plan);
+    } else {
+        fits = read_slide(tags, text, info, plan);
     }
     if (info->style[0] == '\0') {
         strcpy(info->style, "tiff");

@@ -470,7 +470,8 @@ def levels():
     options = {"software": False, "metadata": None}
     tiles = {"tile": (16, 16), "compression": "deflate", **options}
     with tifffile.TiffWriter(path("levels_svs.tif")) as tif:
-        tif.write(colours(67, 50), photometric="rgb", **tiles)
+        tif.write(colours(67, 50), photometric="rgb", **tiles, description=b"Aperio Image Library v11.2.1\r\n67x50 "
+                  b"[0,0 67x50] (16x16) JPEG/RGB Q=30|AppMag = 20|MPP = 0.5|Filename = slide")
         tif.write(colours(20, 15), photometric="rgb", **options)  # a thumbnail
         tif.write(colours(16, 12), photometric="rgb", **tiles)  # unordered
         tif.write(colours(33, 25), photometric="rgb", **tiles)
@@ -479,7 +480,9 @@ def levels():
     with tifffile.TiffWriter(path("levels_qptiff.tif")) as tif:
         for x, y, kind in ((40, 32, 0), (20, 16, 1)):
             for c in range(3):
-                tif.write(typed(base(x=x, y=y, z=3), "u16")[0, 0, c], photometric="minisblack", subfiletype=kind, **tiles)
+                tif.write(typed(base(x=x, y=y, c=3), "u16")[0, c, 0], photometric="minisblack", subfiletype=kind, **tiles,
+                          description=b'<?xml version="1.0"?><PerkinElmer-QPI-ImageDescription></PerkinElmer-QPI-'
+                          b'ImageDescription>')
             if kind == 0:
                 tif.write(colours(10, 8), photometric="rgb", subfiletype=1, **options)
     with tifffile.TiffWriter(path("levels.ome.tif"), ome=True) as tif:

@@ -84,8 +84,8 @@ static const struct Row {
     {"levels_svs.tif[level=0]", 67, 50, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
     {"levels_svs.tif[level=1]", 33, 25, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
     {"levels_svs.tif[level=2]", 16, 12, 1, 3, 1, "c", ELEM_U8, "tiff", true, TYPED},
-    {"levels_qptiff.tif", 40, 32, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
-    {"levels_qptiff.tif[level=1]", 20, 16, 3, 1, 1, "z", ELEM_U16, "tiff", false, TYPED},
+    {"levels_qptiff.tif", 40, 32, 1, 3, 1, "c", ELEM_U16, "tiff", false, TYPED},
+    {"levels_qptiff.tif[level=1]", 20, 16, 1, 3, 1, "c", ELEM_U16, "tiff", false, TYPED},
     {"levels.ome.tif", 37, 29, 3, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
     {"levels.ome.tif[level=1]", 19, 15, 3, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
     {"levels.ome.tif[level=2]", 9, 7, 3, 2, 1, "zc", ELEM_U16, "ome", false, TYPED},
@@ -515,6 +515,8 @@ static void test_sizes(void **state)
         double x, y, z, um, interval;
     } rows[] = {
         {"type_u8.tif", "", 0, 0, 0, 0, 0},
+        {"levels_svs.tif", "um", 0.5, 0.5, 0, 1, 0},
+        {"levels_svs.tif[level=2]", "um", 2, 2, 0, 1, 0},
         {"imagej_huge.tif", "", 0, 0, 0, 0, 0}, /* no tags at all */
         {"imagej_tzc.tif", "um", 0.2, 0.3, 1.5, 1, 0.25},
         {"imagej_z.tif", "\\u00B5m", 0.1, 0.1, 0.5, 1, 0},
