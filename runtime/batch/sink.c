@@ -97,7 +97,8 @@ static void frame_path(const Sink *sink, int k, int64_t frame, char *to, size_t 
 static bool is_compressed(const Sink *sink, int k)
 {
     bool small = sink->program->outputs[k].kind != OUT_IMAGE; /* labels and masks are runs of one value */
-    return sink->source.compress == COMPRESS_ALL || (sink->source.compress == COMPRESS_LABELS && small);
+    Compress which = sink->source.compress;
+    return which == COMPRESS_ALL || which == COMPRESS_ZSTD || (which == COMPRESS_LABELS && small);
 }
 
 static bool create(const Sink *sink, int k, const char *path, const ImageInfo *shape, Elem elem, ImageWriter **out,
@@ -114,6 +115,7 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                       .labels = output->kind == OUT_LABELS,
                       .pyramid = sink->source.pyramid,
                       .compress = is_compressed(sink, k),
+                      .zstd = sink->source.compress == COMPRESS_ZSTD,
                       .plain = sink->source.compress == COMPRESS_NONE,
                       .zarr = sink->source.zarr,
                       .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};

@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static bool add_word(Workflow *w, const ch
 
 static bool add_row(Workflow *w, const OptionRow *row)
 {
-    static const char *const COMPRESSED[] = {"labels", "all", "none"};
+    static const char *const COMPRESSED[] = {"labels", "all", "none", "zstd"};
     const char *at = (const char *)w->options + row->at;
     const double *um = w->options->pixel_um;
     switch (row->kind) {

@@ -267,7 +267,7 @@ static bool parse_word(const char *text, const char *const *words, int n, int *o
 
 static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err *err)
 {
-    static const char *const AMOUNTS[] = {"labels", "all", "none"}, *const VERSIONS[] = {"0.4", "0.5"};
+    static const char *const AMOUNTS[] = {"labels", "all", "none", "zstd"}, *const VERSIONS[] = {"0.4", "0.5"};
     char *at = (char *)out + row->at;
     int word = 0;
     switch (row->kind) {
@@ -291,8 +291,8 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
                    "'%s'",
                    row->name, text);
     case OPTION_COMPRESS:
-        TRY(parse_word(text, AMOUNTS, 3, &word) ||
-            err_set(err, CODE_USAGE, "--%s takes labels, all or none, not '%s'", row->name, text));
+        TRY(parse_word(text, AMOUNTS, 4, &word) ||
+            err_set(err, CODE_USAGE, "--%s takes labels, all, zstd or none, not '%s'", row->name, text));
         *(Compress *)at = (Compress)word;
         return true;
     case OPTION_ZARR:

@@ -15,8 +15,8 @@
 
 #include <stddef.h>
 
-/* Which files are made as small as it goes; those of labels go with masks. */
-typedef enum Compress { COMPRESS_LABELS, COMPRESS_ALL, COMPRESS_NONE } Compress;
+/* Which files are made as small as it goes; those of labels go with masks.  ZSTD: all, TIFF by zstd. */
+typedef enum Compress { COMPRESS_LABELS, COMPRESS_ALL, COMPRESS_NONE, COMPRESS_ZSTD } Compress;
 
 typedef struct Options {
     const char *program; /* as it was called: "./blobs", or the pipeline: "blobs.pipe" */

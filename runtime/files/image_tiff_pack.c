@@ -1,4 +1,4 @@
-/* image_tiff_pack: whole strips are deflated where they lie, others once their rows are together. */
+/* image_tiff_pack: whole strips are packed where they lie, others once their rows are together. */
 #include "image_tiff_pack.h"
 
 #include "../../base/file.h"
@@ -9,13 +9,62 @@
 #include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 enum {
-    LEVEL = 1,       /* labels are runs; more effort makes them a little shorter and takes three times as long */
-    AT_ONCE = 32,    /* strips that are deflated before they are written */
+    LEVEL =
+        1, /* of both methods: labels are runs; more effort makes them a little shorter and takes three times as long */
+    AT_ONCE = 32,    /* strips that are packed before they are written */
     HANDS = 8,       /* threads, at most */
     LARGE = 64 << 20 /* bytes of a file for which several are worth it: smaller ones are written several at a time */
 };
+
+/* A way to pack; each thread has what `begin` makes, NULL where memory lacks. */
+typedef struct Method {
+    void *(*begin)(void);
+    void (*end)(void *hand);
+    size_t (*bound)(size_t bytes);
+    size_t (*pack)(void *hand, const void *from, size_t bytes, void *to, size_t room); /* 0: out of memory */
+} Method;
+
+static void *deflate_begin(void)
+{
+    return libdeflate_alloc_compressor(LEVEL);
+}
+
+static void deflate_end(void *hand)
+{
+    libdeflate_free_compressor(hand);
+}
+
+static size_t deflate_bound(size_t bytes)
+{
+    return libdeflate_zlib_compress_bound(NULL, bytes);
+}
+
+static size_t deflate_pack(void *hand, const void *from, size_t bytes, void *to, size_t room)
+{
+    return libdeflate_zlib_compress(hand, from, bytes, to, room);
+}
+
+static void *zstd_begin(void)
+{
+    return ZSTD_createCCtx();
+}
+
+static void zstd_end(void *hand)
+{
+    ZSTD_freeCCtx(hand);
+}
+
+static size_t zstd_pack(void *hand, const void *from, size_t bytes, void *to, size_t room)
+{
+    size_t size = ZSTD_compressCCtx(hand, to, room, from, bytes, LEVEL);
+    return ZSTD_isError(size) ? 0 : size;
+}
+
+static const Method DEFLATE = {deflate_begin, deflate_end, deflate_bound, deflate_pack},
+                    ZSTD = {zstd_begin, zstd_end, ZSTD_compressBound, zstd_pack};
 
 /* The first rows of a strip whose others have not come. */
 typedef struct Partial {
@@ -41,7 +90,8 @@ struct TiffPack {
     int n_partial;
     Strip strip[AT_ONCE];
     int n;
-    struct libdeflate_compressor *hand[HANDS];
+    const Method *method;
+    void *hand[HANDS];
     Crew *crew; /* NULL: the caller does all */
 };
 
@@ -58,14 +108,15 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", shape->path);
     }
     pack->shape = *shape;
+    pack->method = shape->zstd ? &ZSTD : &DEFLATE;
     pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip;
     pack->offset = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->offset);
     pack->size = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->size);
     for (int i = 0; i < HANDS; i++) {
-        pack->hand[i] = libdeflate_alloc_compressor(LEVEL);
+        pack->hand[i] = pack->method->begin();
         TRY(pack->hand[i] != NULL || no_memory(pack, err));
     }
-    pack->bound = libdeflate_zlib_compress_bound(pack->hand[0], (size_t)(shape->rows_per_strip * shape->row_bytes));
+    pack->bound = pack->method->bound((size_t)(shape->rows_per_strip * shape->row_bytes));
     pack->crew = shape->pages * shape->rows * shape->row_bytes >= LARGE ? crew_new(HANDS - 1) : NULL;
     return (pack->offset != NULL && pack->size != NULL) || no_memory(pack, err);
 }
@@ -76,7 +127,7 @@ void tiff_pack_free(TiffPack *pack)
         return;
     }
     for (int i = 0; i < HANDS; i++) {
-        libdeflate_free_compressor(pack->hand[i]);
+        pack->method->end(pack->hand[i]);
     }
     for (int i = 0; i < pack->n_partial; i++) {
         free(pack->partial[i].rows);
@@ -92,23 +143,24 @@ void tiff_pack_free(TiffPack *pack)
     free(pack);
 }
 
-/* ---- deflating ------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------------------------- */
 
-static void deflate_share(void *context, int hand)
+static void pack_share(void *context, int hand)
 {
     TiffPack *pack = context;
     for (int i = hand; i < pack->n; i += HANDS) {
         Strip *s = &pack->strip[i];
-        s->size = libdeflate_zlib_compress(pack->hand[hand], s->from, s->bytes, s->packed, pack->bound);
+        s->size = pack->method->pack(pack->hand[hand], s->from, s->bytes, s->packed, pack->bound);
     }
 }
 
-/* Deflates the strips that are there and writes them. */
+/* Packs the strips that are there and writes them. */
 static bool flush(TiffPack *pack, Err *err)
 {
-    crew_run(pack->crew, deflate_share, pack, HANDS);
+    crew_run(pack->crew, pack_share, pack, HANDS);
     for (int i = 0; i < pack->n; i++) {
         Strip *s = &pack->strip[i];
+        TRY(s->size > 0 || no_memory(pack, err));
         if (!image_pwrite(pack->shape.fd, s->packed, s->size, *pack->shape.end)) {
             return file_err_set(err, CODE_OUTPUT, "write", pack->shape.path, errno);
         }

@@ -1,5 +1,5 @@
 /*
- * image_tiff_pack: strips of a TIFF file, deflated by several threads and put one behind the other.
+ * image_tiff_pack: strips of a TIFF file, packed by several threads and put one behind the other.
  *
  * How long a strip becomes is known once it is there, so strips are appended in the order in which their last row comes,
  * and their places are kept for the directories.  The same rows in the same order give the same bytes.
@@ -22,6 +22,7 @@ typedef struct TiffPackShape {
     int fd;
     uint64_t *end;
     uint64_t pages, rows, row_bytes, rows_per_strip;
+    bool zstd; /* else deflate */
 } TiffPackShape;
 
 bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err);

@@ -60,8 +60,8 @@ typedef struct TiffOut {
     int fd;
     ImageInfo shape;
     Elem elem;
-    bool big, chunky, nearest; /* nearest: levels have every second pixel, others means */
-    uint64_t pages, planes;    /* planes: of one sample each */
+    bool big, chunky, zstd, nearest; /* nearest: levels have every second pixel, others means */
+    uint64_t pages, planes;          /* planes: of one sample each */
     OutLevel level[LEVELS_MOST];
     int levels;
     uint64_t end;          /* of all pixels, so far if they are compressed */
@@ -207,7 +207,10 @@ static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, T
     rows[n++] = (TagRow){TAG_WIDTH, l, 1, NULL, level->x};
     rows[n++] = (TagRow){TAG_LENGTH, l, 1, NULL, level->y};
     rows[n++] = (TagRow){TAG_BITS, s, samples, NULL, bits};
-    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, level->pack != NULL ? COMPRESSION_DEFLATE : COMPRESSION_NONE};
+    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL,
+                         level->pack == NULL ? COMPRESSION_NONE
+                         : out->zstd         ? COMPRESSION_BY_ZSTD
+                                             : COMPRESSION_DEFLATE};
     rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->chunky ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
     if (first) {
         rows[n++] = (TagRow){TAG_DESCRIPTION, a, strlen(out->description) + 1, out->description, 0};
@@ -511,7 +514,8 @@ static bool take_memory(TiffOut *out, bool pack, Err *err)
                                       .pages = out->pages,
                                       .rows = level->y,
                                       .row_bytes = level->row_bytes,
-                                      .rows_per_strip = level->rows_per_strip};
+                                      .rows_per_strip = level->rows_per_strip,
+                                      .zstd = out->zstd};
         TRY(tiff_pack_new(&strips, &level->pack, err));
     }
     return true;
@@ -535,6 +539,7 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     out->fd = fd;
     out->shape = *shape;
     out->elem = elem;
+    out->zstd = meta->zstd;
     out->nearest = meta->labels || elem == ELEM_BOOL;
     out->chunky = shape->rgb && shape->c == 3 && (elem == ELEM_U8 || elem == ELEM_U16);
     choose_resolution(out, with.like);

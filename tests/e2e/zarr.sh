@@ -21,6 +21,9 @@ expect 0 '' ./blobs in/c.tif -o pyramid --pyramid
 check "$COMPARE" same pyramid/c_labels.tif tif/c_labels.tif
 expect 0 '' ./blobs in/c.tif -o again --pyramid
 check cmp pyramid/c_labels.tif again/c_labels.tif
+expect 0 '' ./blobs in/c.tif -o zstd --compress zstd
+check "$COMPARE" same zstd/c_labels.tif tif/c_labels.tif
+expect 2 'takes labels, all, zstd or none' ./blobs in/c.tif --compress gzip
 check cmp tif/b_labels.tif tif/a_labels.tif
 check "$COMPARE" same tif/a_labels.tif tif/c_labels.tif
 check test "$(cut -d, -f1 tif/table.csv | uniq | tr '\n' ' ')" = 'image a.ome.zarr b.zarr c.tif '

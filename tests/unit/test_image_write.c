@@ -160,13 +160,14 @@ static const ImageInfo SHAPES[] = {
 static void test_tiff(void **state)
 {
     ImageInfo ome = {.style = "ome"};
-    ImageMeta as_ome = {.like = &ome}, compressed = {.compress = true};
+    ImageMeta as_ome = {.like = &ome}, compressed = {.compress = true}, by_zstd = {.compress = true, .zstd = true};
     (void)state;
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int e = 0; e < N_ELEMS; e++) {
             round_trip("tif", &SHAPES[i], ELEMS[e], NULL);
             round_trip("tif", &SHAPES[i], ELEMS[e], &as_ome);
             round_trip("tif", &SHAPES[i], ELEMS[e], &compressed);
+            round_trip("tif", &SHAPES[i], ELEMS[e], &by_zstd);
         }
     }
 }
