@@ -117,6 +117,7 @@ static void add_share(Sum *sum, const Share *share, const EngineSizes *sizes, Re
  * through it as rows, with as much memory as they may have. */
 static void finish(const Sum *sum, const Options *options, const EngineSizes *sizes, Resources *out)
 {
+    out->outputs += options->pyramid ? (out->outputs + 2) / 3 : 0; /* a quarter of the level before, again and again */
     const Share *l = &sum->largest;
     uint64_t frames = (uint64_t)l->frames < (uint64_t)sizes->frames ? (uint64_t)l->frames : (uint64_t)sizes->frames;
     uint64_t all = frames * most_of(l->in, l->out) + (l->in < l->out ? l->in : l->out) + l->kept;

@@ -83,6 +83,23 @@ static void look(Walk *walk, uint64_t at, const TiffLayout *page)
     }
 }
 
+/* QPTIFF has its coarsest levels in strips, like a thumbnail of the same proportions; but levels are halves of halves. */
+static bool is_halved(const TiffLayout *fine, const TiffLayout *coarse)
+{
+    bool halved = false;
+    for (int i = 1; i < 31; i++) {
+        halved |= fine->x >> i == coarse->x && fine->y >> i == coarse->y;
+    }
+    return halved;
+}
+
+static bool might_be_level(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *fine,
+                           const TiffLayout *page)
+{
+    return is_alike(fine, page) &&
+           (page->tiled == fine->tiled || (is_halved(fine, page) && tiff_is_marked(source, dir)));
+}
+
 static bool walk_chain(const TiffSource *source, Walk *walk, Err *err)
 {
     TiffDirectory dir = {0};
@@ -93,7 +110,7 @@ static bool walk_chain(const TiffSource *source, Walk *walk, Err *err)
         seen = (pages & (pages + 1)) == 0 ? at : seen;
         pages++;
         ok = tiff_directory_read(source, at, &dir, err) && tiff_layout_read(source, &dir, &page, err);
-        if (ok && page.tiled == walk->fine->tiled && is_alike(walk->fine, &page)) {
+        if (ok && might_be_level(source, &dir, walk->fine, &page)) {
             look(walk, at, &page);
         }
     }

@@ -478,11 +478,11 @@ def levels():
         tif.write(colours(18, 30), photometric="rgb", subfiletype=1, **options)  # the slide's label
         tif.write(colours(31, 10), photometric="rgb", subfiletype=9, **options)  # and all of it
     with tifffile.TiffWriter(path("levels_qptiff.tif")) as tif:
-        for x, y, kind in ((40, 32, 0), (20, 16, 1)):
+        for x, y, kind in ((40, 32, 0), (20, 16, 1), (10, 8, 1)):  # the last one in strips
             for c in range(3):
-                tif.write(typed(base(x=x, y=y, c=3), "u16")[0, c, 0], photometric="minisblack", subfiletype=kind, **tiles,
-                          description=b'<?xml version="1.0"?><PerkinElmer-QPI-ImageDescription></PerkinElmer-QPI-'
-                          b'ImageDescription>')
+                tif.write(typed(base(x=x, y=y, c=3), "u16")[0, c, 0], photometric="minisblack", subfiletype=kind,
+                          **(tiles if x > 10 else options), description=b'<?xml version="1.0"?>'
+                          b'<PerkinElmer-QPI-ImageDescription></PerkinElmer-QPI-ImageDescription>')
             if kind == 0:
                 tif.write(colours(10, 8), photometric="rgb", subfiletype=1, **options)
     with tifffile.TiffWriter(path("levels.ome.tif"), ome=True) as tif:

@@ -1,11 +1,12 @@
 /*
  * fuzz_image: any bytes as an image file: TIFF, PNG and FITS by their content.  All planes of what
- * opens are read, up to a number of pixels.
+ * opens are read, up to a number of pixels, and those of its first coarser level.
  */
 #include "fuzz.h"
 
 #include "runtime/files/image.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MAX_PIXELS = 1 << 16, MAX_PLANES = 4 };
@@ -28,13 +29,22 @@ static void read_all(ImageFile *file)
     free(plane);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void open_and_read(const char *path)
 {
     ImageFile *file = NULL;
     Err err = {0};
-    if (image_open(fuzz_file(data, size), &file, &err)) {
+    if (image_open(path, &file, &err)) {
         read_all(file);
         image_close(file);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char level[512];
+    const char *path = fuzz_file(data, size);
+    open_and_read(path);
+    snprintf(level, sizeof level, "%s[level=1]", path);
+    open_and_read(level);
     return 0;
 }
