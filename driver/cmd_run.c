@@ -104,6 +104,7 @@ int cmd_run(int argc, char **argv)
     if (compile(&c, argv[1], &options, STAGE_PROGRAM)) {
         Run run = {.reference = {c.lowered, c.program}, .c = &c};
         RtHooks hooks = run_hooks(&run);
+        (void)driver_python(false); /* for readers, which say so where they do not start */
         code = rt_main_with(c.program, argc - 1, argv + 1, &hooks);
         compile_free(&run.planned);
     }

@@ -348,6 +348,7 @@ int cmd_try(int argc, char **argv)
         watch(&t, argv[i]);
     }
     signals_install(SIGNALS_IN_ORDER);
+    (void)driver_python(false);
     puts("NAME=VALUE sets a param, ? shows them, q ends; a changed file runs again");
     do {
         run_once(&t);

@@ -26,6 +26,9 @@ jmp_buf *driver_no_memory(void);
 void driver_arena(Arena *arena);
 /* The folder of the running pipec; false with errno set. */
 bool driver_folder(char *to, size_t size);
+/* Lets the python3 that is started find the package that is installed with the command; `anywhere`: also that of a wheel
+ * or of the sources.  False with errno set. */
+bool driver_python(bool anywhere);
 /* Prints "pipec: text" and returns the code. */
 int complain(const Err *err);
 int usage_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

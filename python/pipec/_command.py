@@ -25,7 +25,12 @@ def main():
 
         return import_script(sys.argv[2:])
     command = path()
-    os.execv(command, [command, *sys.argv[1:]])
+    os.execve(command, [command, *sys.argv[1:]], _environment())
+
+
+def _environment():
+    """Images that the command has read by Python are read by this one."""
+    return {"PIPEC_PYTHON": sys.executable, **os.environ}
 
 
 class _File:
@@ -73,7 +78,7 @@ def batch(pipeline, images, out, check=True, **options):
         line = [path(), "run", file, *map(os.fspath, images), "-o", os.fspath(out)]
         for name, value in options.items():
             line += _option(name, value)
-        code = subprocess.run(line).returncode
+        code = subprocess.run(line, env=_environment()).returncode
     if not check:
         return code
     if code != 0:

@@ -19,9 +19,9 @@
 
 enum { USUAL_SECONDS = 120, SAYS_BYTES = 600 };
 
-/* Nothing of the current folder, which may be anybody's, is run. */
+/* Nothing of the current folder, which may be anybody's, is run.  The command of a wheel says which Python it belongs to. */
 #define OWN_READER \
-    "exec python3 -c 'import sys; sys.path[:] = [p for p in sys.path if p]; from pipec.reader import main; main()'"
+    "exec \"${PIPEC_PYTHON:-python3}\" -c 'import sys; sys.path[:] = [p for p in sys.path if p]; from pipec.reader import main; main()'"
 #define OWN_NAME "python3 -m pipec.reader"
 static const char OWN_ENDINGS[] = ".czi,.nd2,.lif,.ims,.h5,.hdf5";
 
