@@ -170,6 +170,11 @@ static bool check_meaning(const TiffLayout *layout, Err *err)
                            REFUSED[i].name);
         }
     }
+    if (layout->compression == COMPRESSION_NEW_JPEG && layout->bits != 8) { /* few builds of libtiff decode them */
+        return err_set(err, CODE_FILES,
+                       "its pixels are JPEG of %llu bits, and 8 are read; store it with deflate, LZW or none",
+                       (unsigned long long)layout->bits);
+    }
     if (layout->photometric == PHOTOMETRIC_COLOURS && layout->samples < 3) {
         return err_set(err, CODE_FILES, "it claims RGB colours but has %llu samples a pixel",
                        (unsigned long long)layout->samples);

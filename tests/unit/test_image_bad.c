@@ -106,8 +106,8 @@ static const struct Damage {
     {"type_u16.tif", 258, VALUE, 7, "7-bit unsigned"},
     {"type_u16.tif", 258, VALUE, 64, "64-bit unsigned"},
     {"type_i16.tif", 339, VALUE, 5, "16-bit complex"},
-    {"type_i16.tif", 339, VALUE, 3, ""},            /* half floats */
-    {"bits_12_jpeg.tif", 305, VALUE, 0, "damaged"}, /* no JPEG at all */
+    {"type_i16.tif", 339, VALUE, 3, ""}, /* half floats */
+    {"bits_12_jpeg.tif", 305, VALUE, 0, "JPEG of 12 bits, and 8 are read"},
     {"type_u16.tif", 259, VALUE, 4711, "compression (method 4711)"},
     {"type_u16.tif", 259, VALUE, 6, "compression (method 6, old JPEG)"},
     {"type_u16.tif", 259, VALUE, 33003, "compression (method 33003, JPEG 2000)"},
@@ -143,7 +143,7 @@ static const struct Damage {
     {"z_lzw.tif", 259, VALUE, 8, "strip 0 is damaged"},
     {"z_zstd.tif", 259, VALUE, 34925, "strip 0 is damaged"},
     {"z_fax.tif", 10, AT, 1, "strip 0 is damaged"},
-    {"jpeg_gray.tif", 258, VALUE, 16, "damaged"},
+    {"jpeg_gray.tif", 258, VALUE, 16, "JPEG of 16 bits"},
     {"rgb_planar.tif", 284, VALUE, 1, ""}, /* the same bytes as chunky pixels: legal */
     {"stack.tif", 4, AT, 254, "directory"},
 };
