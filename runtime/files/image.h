@@ -113,7 +113,7 @@ typedef struct ImageMeta {
     bool channels;          /* those of `like`, one by one: they keep their names where the format has a place */
     bool labels;            /* display range 0..max; no interpolation */
     bool pyramid;           /* TIFF: with levels of detail; it is OME-TIFF then */
-    bool compress;          /* as small as it goes: TIFF strips are packed, but for interleaved colours */
+    bool compress;          /* as small as it goes: TIFF strips are packed, and colours not interleaved */
     bool zstd;              /* by zstd instead of deflate, where the format has both */
     bool plain;             /* not at all, also where a format always does it */
     ZarrVersion zarr;

@@ -12,7 +12,8 @@
  * Levels of detail are halved row by row from the one before.  They stand behind it, and their directories (SubIFDs) in
  * front of that of their page.
  *
- * Samples of RGB pixels come one channel at a time and are merged with what the file holds.
+ * Samples of RGB pixels come one channel at a time and are merged with what the file holds; where they are compressed, they
+ * stay apart.
  */
 #include "image_levels.h"
 #include "image_meta.h"
@@ -60,8 +61,10 @@ typedef struct TiffOut {
     int fd;
     ImageInfo shape;
     Elem elem;
-    bool big, chunky, zstd, nearest; /* nearest: levels have every second pixel, others means */
-    uint64_t pages, planes;          /* planes: of one sample each */
+    bool big, zstd;
+    bool rgb, apart;        /* c is samples of a pixel, which are not stored side by side */
+    bool nearest;           /* levels have every second pixel, others means */
+    uint64_t pages, planes; /* planes: of one sample each */
     OutLevel level[LEVELS_MOST];
     int levels;
     uint64_t end;          /* of all pixels, so far if they are compressed */
@@ -125,6 +128,7 @@ static void put_values(const OutLevel *level, const TagRow *row, uint64_t page, 
 {
     size_t size = value_size(row->type);
     uint64_t strip = (uint64_t)level->rows_per_strip * level->row_bytes;
+    uint64_t parts = row->count / level->strips; /* of a page, whose samples may be apart */
     if (row->values != NULL) {
         memcpy(to, row->values, (size_t)row->count * size);
         return;
@@ -132,9 +136,9 @@ static void put_values(const OutLevel *level, const TagRow *row, uint64_t page, 
     for (uint64_t i = 0; i < row->count; i++) {
         uint64_t value = row->value;
         if (level->pack != NULL && row->tag == TAG_STRIP_OFFSETS) {
-            value = tiff_pack_offset(level->pack, page, i);
+            value = tiff_pack_offset(level->pack, page * parts + i / level->strips, i % level->strips);
         } else if (level->pack != NULL && row->tag == TAG_STRIP_COUNTS) {
-            value = tiff_pack_size(level->pack, page, i);
+            value = tiff_pack_size(level->pack, page * parts + i / level->strips, i % level->strips);
         } else if (row->tag == TAG_STRIP_OFFSETS) {
             value = level->at + page * level->plane_bytes + i * strip;
         } else if (row->tag == TAG_STRIP_COUNTS) {
@@ -196,7 +200,7 @@ static void fill_colours(uint16_t colours[3 * COLOURS])
 static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, TagRow rows[TAGS_MAX])
 {
     bool whole = level == out->level, first = whole && page == 0;
-    uint64_t samples = out->chunky ? 3 : 1, bits = 8 * elem_size(out->elem);
+    uint64_t samples = out->rgb ? 3 : 1, strips = level->strips * (out->apart ? 3 : 1), bits = 8 * elem_size(out->elem);
     bool is_float = out->elem == ELEM_F32 || out->elem == ELEM_F64;
     bool is_signed = out->elem == ELEM_I16 || out->elem == ELEM_I32;
     int word = out->big ? TIFF_TYPE_LONG8 : TIFF_TYPE_LONG, n = 0;
@@ -211,17 +215,17 @@ static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, T
                          level->pack == NULL ? COMPRESSION_NONE
                          : out->zstd         ? COMPRESSION_BY_ZSTD
                                              : COMPRESSION_DEFLATE};
-    rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->chunky ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
+    rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->rgb ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
     if (first) {
         rows[n++] = (TagRow){TAG_DESCRIPTION, a, strlen(out->description) + 1, out->description, 0};
     }
-    rows[n++] = (TagRow){TAG_STRIP_OFFSETS, word, level->strips, NULL, 0};
+    rows[n++] = (TagRow){TAG_STRIP_OFFSETS, word, strips, NULL, 0};
     rows[n++] = (TagRow){TAG_SAMPLES, s, 1, NULL, samples};
     rows[n++] = (TagRow){TAG_ROWS_PER_STRIP, l, 1, NULL, level->rows_per_strip};
-    rows[n++] = (TagRow){TAG_STRIP_COUNTS, word, level->strips, NULL, 0};
+    rows[n++] = (TagRow){TAG_STRIP_COUNTS, word, strips, NULL, 0};
     rows[n++] = (TagRow){TAG_X_RESOLUTION, r, 1, level->resolutions, 0};
     rows[n++] = (TagRow){TAG_Y_RESOLUTION, r, 1, level->resolutions + 2, 0};
-    rows[n++] = (TagRow){TAG_PLANAR, s, 1, NULL, 1};
+    rows[n++] = (TagRow){TAG_PLANAR, s, 1, NULL, out->apart ? 2 : 1};
     rows[n++] = (TagRow){TAG_RESOLUTION_UNIT, s, 1, NULL, out->resolution_unit};
     if (first && out->software != NULL) {
         rows[n++] = (TagRow){TAG_SOFTWARE, a, strlen(out->software) + 1, out->software, 0};
@@ -354,15 +358,16 @@ static bool write_rows(TiffOut *out, const OutLevel *level, const ImageRows *at,
                        Err *err)
 {
     const ImageInfo *shape = &out->shape;
-    int64_t channels = out->chunky ? 1 : shape->c, c = out->chunky ? 0 : at->c;
+    bool together = out->rgb && !out->apart;
+    int64_t channels = together ? 1 : shape->c, c = together ? 0 : at->c;
     int64_t page = (at->t * shape->z + at->z) * channels + c;
     if (level->pack != NULL) {
         return tiff_pack_rows(level->pack, (uint64_t)page, (uint64_t)at->row, (uint64_t)at->rows, from, pitch,
                               out->elem == ELEM_BOOL, err);
     }
     uint64_t offset = level->at + (uint64_t)page * level->plane_bytes + (uint64_t)at->row * level->row_bytes;
-    return out->chunky ? write_sample_rows(out, level, from, pitch, at->rows, offset, at->c, err)
-                       : write_plane_rows(out, level, from, pitch, at->rows, offset, err);
+    return together ? write_sample_rows(out, level, from, pitch, at->rows, offset, at->c, err)
+                    : write_plane_rows(out, level, from, pitch, at->rows, offset, err);
 }
 
 static bool write_level(TiffOut *out, int number, const ImageRows *at, const char *from, size_t pitch, Err *err);
@@ -461,7 +466,7 @@ static void plan_level(const TiffOut *out, int64_t x, int64_t y, uint64_t at, Ou
     uint64_t strip;
     level->x = (uint64_t)x;
     level->y = (uint64_t)y;
-    level->row_bytes = level->x * elem_size(out->elem) * (out->chunky ? 3 : 1);
+    level->row_bytes = level->x * elem_size(out->elem) * (out->rgb && !out->apart ? 3 : 1);
     level->plane_bytes = level->row_bytes * level->y;
     strip = level->row_bytes >= STRIP_BYTES ? 1 : STRIP_BYTES / level->row_bytes;
     strip = strip < level->y ? strip : level->y;
@@ -477,7 +482,7 @@ static void plan_file(TiffOut *out, bool pyramid)
     int64_t x[LEVELS_MOST], y[LEVELS_MOST];
     uint64_t room = 0;
     out->planes = (uint64_t)(out->shape.t * out->shape.z * out->shape.c);
-    out->pages = out->chunky ? out->planes / 3 : out->planes;
+    out->pages = out->rgb ? out->planes / 3 : out->planes;
     out->levels = levels_of(out->shape.x, out->shape.y, x, y);
     out->levels = pyramid ? out->levels : 1;
     out->end = DATA_AT;
@@ -486,7 +491,7 @@ static void plan_file(TiffOut *out, bool pyramid)
         uint64_t at = i == 0 ? DATA_AT : (out->end + 7) / 8 * 8;
         plan_level(out, x[i], y[i], at, level);
         out->end = at + out->pages * level->plane_bytes;
-        room += out->pages * (level->plane_bytes + 400 + 16 * level->strips);
+        room += (out->apart ? out->planes : out->pages) * (level->plane_bytes + 400 + 16 * level->strips);
     }
     out->big = room > CLASSIC_MAX;
 }
@@ -511,7 +516,7 @@ static bool take_memory(TiffOut *out, bool pack, Err *err)
         const TiffPackShape strips = {.path = out->path,
                                       .fd = out->fd,
                                       .end = &out->end,
-                                      .pages = out->pages,
+                                      .pages = out->apart ? out->planes : out->pages,
                                       .rows = level->y,
                                       .row_bytes = level->row_bytes,
                                       .rows_per_strip = level->rows_per_strip,
@@ -541,7 +546,8 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     out->elem = elem;
     out->zstd = meta->zstd;
     out->nearest = meta->labels || elem == ELEM_BOOL;
-    out->chunky = shape->rgb && shape->c == 3 && (elem == ELEM_U8 || elem == ELEM_U16);
+    out->rgb = shape->rgb && shape->c == 3 && (elem == ELEM_U8 || elem == ELEM_U16);
+    out->apart = out->rgb && meta->compress;
     choose_resolution(out, with.like);
     plan_file(out, meta->pyramid);
     out->coloured = meta->labels && !(with.like != NULL && strcmp(with.like->style, "ome") == 0);
@@ -550,8 +556,7 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     if (meta->software != NULL && out->software == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
-    return take_memory(out, meta->compress && !out->chunky, err) &&
-           meta_describe(shape, out->chunky, elem, &with, &out->description, err);
+    return take_memory(out, meta->compress, err) && meta_describe(shape, out->rgb, elem, &with, &out->description, err);
 }
 
 bool tiff_finish(void *state, Err *err)
