@@ -260,7 +260,7 @@ static bool load_page(TiffFile *file, int64_t page, Err *err)
         return err_set(err, CODE_FILES, "its pixels are not like those of the first page");
     }
     TRY(tiff_layout_absent(&file->source, &file->dir, now, &file->absent, &present, err));
-    TRY(tiff_layout_nothing(&file->source, &file->dir, now, file->nothing, err));
+    TRY(file->absent == NULL || tiff_layout_nothing(&file->source, &file->dir, now, file->nothing, err));
     TRY(file->absent != NULL || tiff_layout_raw(&file->source, &file->dir, now, &file->raw, err));
     if (has_palette(file, now)) {
         TRY(tiff_palette(&file->source, &file->dir, now, file->map, &gray, err));
@@ -807,9 +807,8 @@ static bool take_level(TiffFile *file, const char *part, ImageInfo *info, Err *e
     const TiffPages pages = {file->ifd, model_page(file), file->plan.contiguous ? 0 : file->pages};
     const TiffLayout fine = file->shape;
     int64_t level;
-    if (!image_path_level(part, &level)) {
-        return err_set(err, CODE_FILES, "TIFF files have levels, as in [level=2], and no part [%s]", part);
-    }
+    TRY(image_path_level(part, &level) ||
+        err_set(err, CODE_FILES, "TIFF files have levels, as in [level=2], and no part [%s]", part));
     TRY(level == 0 || tiff_level_pages(&file->source, &pages, level, &file->shape, err));
     info->x = (int64_t)file->shape.x;
     info->y = (int64_t)file->shape.y;

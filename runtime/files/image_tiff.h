@@ -72,7 +72,7 @@ int tiff_kept_sample(const TiffLayout *layout, int k);
 bool tiff_layout_absent(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t **flags,
                         double *present, Err *err);
 /* One sample as it stands in the pixels that are left out, in this machine's byte order: 0, or what GDAL's tag says
- * stands for no data. */
+ * stands for no data; false where that is told of samples that are packed or become another type. */
 bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, const TiffLayout *layout, uint8_t to[8],
                          Err *err);
 

@@ -446,8 +446,13 @@ bool tiff_layout_nothing(const TiffSource *source, const TiffDirectory *dir, con
         size_t bad;
         (void)convert_row(ELEM_F64, &value, layout->elem, to, 1, &bad); /* what does not fit leaves 0 */
     }
+    bool told = text != NULL && end != text && value != 0;
     free(text);
-    return true;
+    return stored || !told ||
+           err_set(err, CODE_FILES,
+                   "parts of it that are left out stand for %g, which pipec does not know in %llu-bit pixels; "
+                   "store all of it",
+                   value, (unsigned long long)layout->bits);
 }
 
 /* ---- pixels in place, palettes ----------------------------------------------------------- */

@@ -159,6 +159,8 @@ def types():
     data = packed(4095 - base(c=2)[0, :, 0].transpose(1, 2, 0).reshape(Y, 2 * X), 12)
     raw_tiff("bits_12_white.tif", small_tags(X, Y, 12, len(data), 0, 2), data)
     rows = packed(np.resize(base(x=37)[0, 0, 0], (16, 48)), 12)
+    strip = packed(base(y=3)[0, 0, 0], 12)
+    raw_pages("sparse_bits.tif", [(page_tags(X, 6, 12, rows=3, more=[(42113, 2, b"77")]), [strip, None])])
     raw_pages("bits_12_jpeg.tif", [(page_tags(X, Y, 12, compression=7), [rows])])
     write("half_tiles.tif", plane("f16", x=37, y=29), byteorder=">", compression="deflate", predictor=3, tile=(16, 16))
     write("half_samples.tif", np.moveaxis(typed(base(c=2), "f16")[0, :, 0], 0, -1), planarconfig="contig")

@@ -107,6 +107,7 @@ static const struct Damage {
     {"type_u16.tif", 258, VALUE, 64, "64-bit unsigned"},
     {"type_i16.tif", 339, VALUE, 5, "16-bit complex"},
     {"type_i16.tif", 339, VALUE, 3, ""}, /* half floats */
+    {"sparse_bits.tif", 305, VALUE, 0, "stand for 77, which pipec does not know in 12-bit pixels"},
     {"bits_12_jpeg.tif", 305, VALUE, 0, "JPEG of 12 bits, and 8 are read"},
     {"type_u16.tif", 259, VALUE, 4711, "compression (method 4711)"},
     {"type_u16.tif", 259, VALUE, 6, "compression (method 6, old JPEG)"},
