@@ -497,6 +497,18 @@ bool file_temp_folder(const char *path, char *temp, size_t size, int *fd, Err *e
     return file_check_folder_target(path, CODE_OUTPUT, err) && make_temp(make_temp_folder, path, temp, size, fd, err);
 }
 
+/* What has its name is synced with its folder; what has not is removed. */
+static bool end_commit(const char *temp, const char *path, bool ok, int error, Err *err)
+{
+    if (!ok) {
+        file_discard(temp, -1);
+        return file_err_set(err, CODE_OUTPUT, "write", path, error);
+    }
+    pending_remove(temp);
+    sync_folder_of(path);
+    return true;
+}
+
 bool file_commit(const char *temp, const char *path, int fd, Err *err)
 {
     bool ok = true;
@@ -514,13 +526,7 @@ bool file_commit(const char *temp, const char *path, int fd, Err *err)
         ok = false;
         error = errno;
     }
-    if (!ok) {
-        file_discard(temp, -1);
-        return file_err_set(err, CODE_OUTPUT, "write", path, error);
-    }
-    pending_remove(temp);
-    sync_folder_of(path);
-    return true;
+    return end_commit(temp, path, ok, error, err);
 }
 
 /* Removes what an open folder holds, and closes it. */
@@ -588,13 +594,7 @@ bool file_commit_folder(const char *temp, const char *path, int fd, Err *err)
         ok = false;
         error = errno;
     }
-    if (!ok) {
-        file_discard(temp, -1);
-        return file_err_set(err, CODE_OUTPUT, "write", path, error);
-    }
-    pending_remove(temp);
-    sync_folder_of(path);
-    return true;
+    return end_commit(temp, path, ok, error, err);
 }
 
 void file_discard(const char *temp, int fd)
