@@ -100,6 +100,7 @@ static inline uint8 px_bytes_of_slices(uint8 v)
     for (int px_i = (int)get_local_id(0); px_i < px_slice_planes * SLICE_TURN * SLICE_PITCH; px_i += LX) { \
         const int px_nth = px_slice_planes > 1 ? px_i / (SLICE_TURN * SLICE_PITCH) : 0;            \
         const int px_z = px_nth - px_slice_front;                                                  \
+        (void)px_z; /* of a plane's rows nobody asks for it */                                     \
         const int px_at = px_i / SLICE_PITCH - SLICE_TURN * px_nth + (from) + (down);              \
         const int y = clamp(px_at, (first) - (up), (last) + (down));                               \
         const int px_x = PX * LX * (int)get_group_id(0) + 32 * (px_i % SLICE_PITCH - 1);           \
