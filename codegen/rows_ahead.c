@@ -11,6 +11,8 @@
  */
 #include "rows.h"
 
+#include <string.h>
+
 static const IrRowsOf *rows_of(const Rows *r, IrId node)
 {
     return ir_rows_of(r->ahead, node);
@@ -190,14 +192,19 @@ static void emit_node(Rows *r, const IrRowsOf *of)
         return;
     }
     const char *row = y;
+    const size_t begin = r->body->n;
     if (of->hi != 0) {
         row = cg_of_node(k, of->node, "row");
         rows_line(r, arena_printf(k->arena, "const int %s = %s;", row, y));
     }
+    const size_t end = r->body->n;
     const Row at = {.y = row, .plane = "plane", .y_of = y, .plane_of = "plane", .base = "", .axis = -1};
     rows_emit_stage(r, of->node, at, array);
     if (of->moved && !r->inside) {
         mend_rows(r, of, row, array);
+    }
+    if (strstr(r->body->at + end, row) == NULL) { /* nobody asks for its number */
+        str_cut(r->body, begin, end);
     }
 }
 
