@@ -615,16 +615,17 @@ static inline float px_cbrt(float x)
 /* ---- division -------------------------------------------------------------------------- */
 
 /*
- * x / c for a constant c, where y is 1 / c, rounded: the same bits in five operations.  x * y is less
+ * x / c for a constant c, where y is 1 / c, rounded: the same bits in six operations.  x * y is less
  * than one unit in the last place away from the quotient, its remainder is exact, and what the
  * remainder adds rounds correctly (P. Markstein, 1990).  That c is odd and whole keeps remainders
- * exact among denormals, too, where no quotient then lies half-way between two of them.
+ * exact among denormals, too, where no quotient then lies half-way between two of them.  The sign is given back to
+ * zeros, which a compiler that moves the minus inside would take it from.
  */
 static inline float px_div_by(float x, float c, float y)
 {
     float q = x * y;
     float exact = px_fma(-px_fma(c, q, -x), y, q);
-    return px_fabs(x) < INFINITY ? exact : q;
+    return px_fabs(x) < INFINITY ? px_copysign(exact, x) : q;
 }
 
 /* The same where y is so far from 1 / c that x * y may be more than a unit away: the first remainder brings it nearer. */
@@ -633,7 +634,7 @@ static inline float px_div_by_far(float x, float c, float y)
     float q = x * y;
     float near = px_fma(-px_fma(c, q, -x), y, q);
     float exact = px_fma(-px_fma(c, near, -x), y, near);
-    return px_fabs(x) < INFINITY ? exact : q;
+    return px_fabs(x) < INFINITY ? px_copysign(exact, x) : q;
 }
 
 /*
@@ -645,7 +646,7 @@ static inline float px_div_by_even(float x, float c, float y, float q, float par
 {
     float near = q * part;
     float exact = px_fma(-px_fma(c, near, -x), y, near);
-    return px_fabs(x) < INFINITY ? exact : near;
+    return px_fabs(x) < INFINITY ? px_copysign(exact, x) : near;
 }
 
 #ifndef PX_OPENCL
