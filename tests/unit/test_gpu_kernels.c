@@ -76,8 +76,8 @@ static void windows_of_all_kinds(void **state)
         "input image[y, x]\nparam r = 2\noutput a = image * x_of(image) - median_filter(image, r) / mean(image)\n",
         "input image[z, y, x]\noutput a = median(image[dx = i, dy = j] for j in -1 .. 1, i in -1 .. 1) + z_of(image)\n",
         "input image[z, y, x]\noutput a = median_filter(image, 1)\n",
-        "input image[z, y, x]\noutput a = max(percentile(image[dx = i, dy = j, dz = k, border = reflect] for k in 0 .. 2, "
-        "j in -4 .. 0, i in 1 .. 2, q = 30), 3) * z_of(image)\n",
+        ("input image[z, y, x]\noutput a = max(percentile(image[dx = i, dy = j, dz = k, border = reflect] for k in 0 .. 2, "
+         "j in -4 .. 0, i in 1 .. 2, q = 30), 3) * z_of(image)\n"),
         "input image[z, y, x]\noutput a = median(image[dy = j, dz = k, border = wrap] for j in -5 .. 4, k in -1 .. 1)\n",
         "input image[y, x]\noutput a = median(image[dx = i, dy = j, border = constant(7)] for j in -1 .. 1, i in -1 .. 1)\n",
     };

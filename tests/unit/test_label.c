@@ -295,7 +295,7 @@ static void check_golden(FILE *file, const char *kind, const char *name, RefShap
     } else if (strcmp(kind, "compact") == 0) {
         found = ref_compact(first, bytes, s, out);
     } else {
-        ref_perlabel(first, (const float *)second, s, count, arg, (float *)out);
+        ref_perlabel(first, (const float *)second, s, count, (LabelFold)arg, (float *)out);
         results = count + 1;
     }
     uint32_t *expected = read_numbers(file, results);
@@ -598,7 +598,7 @@ static void check_perlabel(RefShape s, uint32_t ids, int values_kind, int fold, 
                .count = (int64_t)ids,
                .length = (int64_t)capacity,
                .out = out};
-    ref_perlabel(labels, pixels, s, ids, fold, expected);
+    ref_perlabel(labels, pixels, s, ids, (LabelFold)fold, expected);
     run_job(&job, found);
     memcpy(bits, expected, entries * 4);
     for (size_t i = 0; i < entries; i++) {

@@ -463,7 +463,7 @@ static void check_perlabel(const Cut *cut, uint32_t most, int fold, int shape, i
     }
     double values[PARTS_SLOTS];
     Err err = {0};
-    ref_perlabel(labels, pixels, cut->s, most, fold, want);
+    ref_perlabel(labels, pixels, cut->s, most, (LabelFold)fold, want);
     PartsJob job = job_of(cut, &prim_perlabel, shape);
     job.pixels[0] = labels;
     job.elem[0] = ELEM_U32;

@@ -59,7 +59,7 @@ enum { SIZE = 64 };
 static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method)
 {
     Err err = {0};
-    double want = ref_threshold(counts, bins, lo, hi, integer, method), got[SLOTS];
+    double want = ref_threshold(counts, bins, lo, hi, integer, (ThresholdMethod)method), got[SLOTS];
     if (small && method == METHOD_MINIMUM && (integer ? hi - lo : bins) > 300) {
         return want; /* thousands of rounds of smoothing */
     }
