@@ -83,7 +83,7 @@ static inline void pixel_put(Elem elem, void *at, size_t i, double value)
         ((double *)at)[i] = value;
         break;
     default:
-        ((uint8_t *)at)[i] = (uint8_t)value;
+        ((uint8_t *)at)[i] = (uint8_t)(int64_t)value;
     }
 }
 
