@@ -67,9 +67,11 @@ __attribute__((format(printf, 2, 3))) static bool add_word(Workflow *w, const ch
 
 static bool add_row(Workflow *w, const OptionRow *row)
 {
-    static const char *const COMPRESSED[] = {"labels", "all", "none", "zstd"};
     const char *at = (const char *)w->options + row->at;
     const double *um = w->options->pixel_um;
+    const char *word;
+    size_t n;
+    int number;
     switch (row->kind) {
     case OPTION_FLAG:
         return !*(const bool *)at || add_word(w, "--%s", row->name);
@@ -77,15 +79,20 @@ static bool add_row(Workflow *w, const OptionRow *row)
         return *(const char *const *)at == NULL || add_word(w, "--%s=%s", row->name, *(const char *const *)at);
     case OPTION_COUNT:
         return *(const int *)at == 0 || add_word(w, "--%s=%d", row->name, *(const int *)at);
-    case OPTION_COMPRESS:
-        return w->options->compress == COMPRESS_LABELS ||
-               add_word(w, "--%s=%s", row->name, COMPRESSED[w->options->compress]);
+    case OPTION_WORD:
+        memcpy(&number, at, sizeof number);
+        word = options_word(row->argument, number, &n);
+        return number == 0 || add_word(w, "--%s=%.*s", row->name, (int)n, word);
     case OPTION_LENGTHS:
         return !(um[0] > 0) || add_word(w, um[2] > 0 ? "--%s=%.17gum,%.17gum,%.17gum" : "--%s=%.17gum,%.17gum",
                                         row->name, um[0], um[1], um[2]);
-    default:
-        return true;
+    case OPTION_SIZE: /* is_own knows all of these */
+    case OPTION_SHARD:
+    case OPTION_PROFILE:
+    case OPTION_REPORT:
+        break;
     }
+    return true;
 }
 
 static bool take_options(Workflow *w)

@@ -58,8 +58,7 @@ void options_input_name(const Program *program, int input, char *to, size_t size
     option_name(program->inputs[input].name, "input-", to, size);
 }
 
-/* Word number k of "otsu|li", of *n bytes; NULL: there is none. */
-static const char *word_at(const char *words, double k, size_t *n)
+const char *options_word(const char *words, double k, size_t *n)
 {
     for (; k >= 0.5 && words != NULL; k--) {
         const char *bar = strchr(words, '|');
@@ -72,7 +71,7 @@ static const char *word_at(const char *words, double k, size_t *n)
 void options_value_text(const ProgParam *param, double value, char to[OPTION_VALUE])
 {
     size_t n;
-    const char *word = param->words != NULL ? word_at(param->words, value, &n) : NULL;
+    const char *word = param->words != NULL ? options_word(param->words, value, &n) : NULL;
     if (word != NULL) {
         snprintf(to, OPTION_VALUE, "%.*s", (int)n, word);
     } else {
@@ -253,21 +252,21 @@ static bool parse_shard(const char *text, Options *out)
     return parse_count(first, &out->shard) && parse_count(slash + 1, &out->shards) && out->shard <= out->shards;
 }
 
-/* The number of one of n words. */
-static bool parse_word(const char *text, const char *const *words, int n, int *out)
+/* The number of one of the words of "otsu|li"; -1: it is none. */
+static int word_number(const char *words, const char *text)
 {
-    for (int i = 0; i < n; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *out = i;
-            return true;
+    const char *word;
+    size_t n;
+    for (int k = 0; (word = options_word(words, k, &n)) != NULL; k++) {
+        if (strlen(text) == n && memcmp(text, word, n) == 0) {
+            return k;
         }
     }
-    return false;
+    return -1;
 }
 
 static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err *err)
 {
-    static const char *const AMOUNTS[] = {"labels", "all", "none", "zstd"}, *const VERSIONS[] = {"0.4", "0.5"};
     char *at = (char *)out + row->at;
     int word = 0;
     switch (row->kind) {
@@ -290,15 +289,10 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
                    "--%s takes a length with its unit, 1.3um, or one for each axis, 0.65um,0.65um,2um for x, y and z, not "
                    "'%s'",
                    row->name, text);
-    case OPTION_COMPRESS:
-        TRY(parse_word(text, AMOUNTS, 4, &word) ||
-            err_set(err, CODE_USAGE, "--%s takes labels, all, zstd or none, not '%s'", row->name, text));
-        *(Compress *)at = (Compress)word;
-        return true;
-    case OPTION_ZARR:
-        TRY(parse_word(text, VERSIONS, 2, &word) ||
-            err_set(err, CODE_USAGE, "--%s takes a version of OME-Zarr, 0.4 or 0.5, not '%s'", row->name, text));
-        *(ZarrVersion *)at = (ZarrVersion)word;
+    case OPTION_WORD:
+        word = word_number(row->argument, text);
+        TRY(word >= 0 || err_set(err, CODE_USAGE, "--%s is one of %s, not '%s'", row->name, row->argument, text));
+        memcpy(at, &word, sizeof word); /* enumerations are as wide */
         return true;
     case OPTION_SHARD:
         return parse_shard(text, out) ||
@@ -318,13 +312,10 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
 
 static bool set_word(const ProgParam *p, const char *name, const char *text, double *value, Err *err)
 {
-    const char *word;
-    size_t n;
-    for (double k = 0; (word = word_at(p->words, k, &n)) != NULL; k++) {
-        if (strlen(text) == n && memcmp(text, word, n) == 0) {
-            *value = k;
-            return true;
-        }
+    int word = word_number(p->words, text);
+    if (word >= 0) {
+        *value = word;
+        return true;
     }
     return err_set(err, CODE_USAGE, "--%s is one of %s, not '%s'", name, p->words, text);
 }

@@ -52,22 +52,21 @@ void options_free(Options *options);
 bool options_have_images(const Program *program, const Options *options, Err *err);
 
 typedef enum OptionKind {
-    OPTION_FLAG,     /* bool */
-    OPTION_TEXT,     /* const char * */
-    OPTION_SIZE,     /* uint64_t */
-    OPTION_COUNT,    /* int, at least 1 */
-    OPTION_LENGTHS,  /* double[3] */
-    OPTION_COMPRESS, /* Compress */
-    OPTION_ZARR,     /* ZarrVersion */
-    OPTION_SHARD,    /* shard and shards */
-    OPTION_PROFILE,  /* profile and trace */
-    OPTION_REPORT,   /* bool, and json */
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char * */
+    OPTION_SIZE,    /* uint64_t */
+    OPTION_COUNT,   /* int, at least 1 */
+    OPTION_LENGTHS, /* double[3] */
+    OPTION_WORD,    /* an enumeration: the number of one of the words of `argument` */
+    OPTION_SHARD,   /* shard and shards */
+    OPTION_PROFILE, /* profile and trace */
+    OPTION_REPORT,  /* bool, and json */
 } OptionKind;
 
 typedef struct OptionRow {
     const char *name;     /* "memory" */
     char letter;          /* 'o', or 0 */
-    const char *argument; /* "SIZE"; NULL: none; "[=FILE]": may be there */
+    const char *argument; /* "SIZE"; NULL: none; "[=FILE]": may be there; "labels|all": words */
     OptionKind kind;
     size_t at; /* of the member in Options */
     const char *help;
@@ -80,6 +79,8 @@ bool options_set_param(const Program *program, const char *name, const char *val
 /* The name of the option of a parameter, or of an input: "min-size", "param-memory". */
 void options_param_name(const Program *program, int param, char *to, size_t size);
 void options_input_name(const Program *program, int input, char *to, size_t size);
+/* Word number k of "otsu|li", of *n bytes; NULL: there is none. */
+const char *options_word(const char *words, double k, size_t *n);
 /* What a value of a parameter is called: "3.5", "otsu"; `to` has room for OPTION_VALUE bytes. */
 enum { OPTION_VALUE = 128 };
 void options_value_text(const ProgParam *param, double value, char to[OPTION_VALUE]);

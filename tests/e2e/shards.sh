@@ -129,9 +129,11 @@ expect 2 '--resources=json' ./cells plates/P1 --resources=xml
 expect 4 'the least that will do' ./cells --resources --shape 400x400 --memory 1000
 expect 1 'B09_1.tif' ./cells plates/P1/B09_1.tif --resources
 expect 0 '' ./cells plates/P1 plates/P2 -o 'queue d' --limit 151 --columns '{plate}/{well}_{field}' --summary well \
-    --device cpu --shard 1/3 --sbatch
+    --device cpu --shard 1/3 --compress none --zarr 0.5 --sbatch
 shows '#SBATCH --array=1-3'
 shows "'--limit=151'"
+shows "'--compress=none'"
+shows "'--zarr=0.5'"
 check bash -n said.out
 expect 0 '' ./cells plates/P1 plates/P2 -o 'queue d' --limit 151 --columns '{plate}/{well}_{field}' --summary well \
     --device cpu --shard 1/3 --snakefile

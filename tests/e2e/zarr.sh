@@ -23,7 +23,7 @@ expect 0 '' ./blobs in/c.tif -o again --pyramid
 check cmp pyramid/c_labels.tif again/c_labels.tif
 expect 0 '' ./blobs in/c.tif -o zstd --compress zstd
 check "$COMPARE" same zstd/c_labels.tif tif/c_labels.tif
-expect 2 'takes labels, all, zstd or none' ./blobs in/c.tif --compress gzip
+expect 2 '--compress is one of labels|all|none|zstd, not' ./blobs in/c.tif --compress gzip
 check cmp tif/b_labels.tif tif/a_labels.tif
 check "$COMPARE" same tif/a_labels.tif tif/c_labels.tif
 check test "$(cut -d, -f1 tif/table.csv | uniq | tr '\n' ' ')" = 'image a.ome.zarr b.zarr c.tif '
@@ -82,7 +82,7 @@ expect 2 "is no name for the output 'table'" ./blobs in/a.ome.zarr -o '{stem}_{o
 expect 2 'would replace' "$PIPEC" run same.pipe in/a.ome.zarr -o in/a.ome.zarr
 mkdir notes.zarr
 expect 2 'which is a folder of OME-Zarr' "$PIPEC" run same.pipe "$image" -o notes.tif
-expect 2 'takes a version of OME-Zarr, 0.4 or 0.5' "$PIPEC" run same.pipe "$image" --zarr 3
+expect 2 '--zarr is one of 0.4|0.5, not' "$PIPEC" run same.pipe "$image" --zarr 3
 printf '{"zarr_format": 2}' >notes.zarr/.zgroup
 expect 1 'without an image' ./blobs notes.zarr -o out
 finish
