@@ -4,6 +4,7 @@
 
 #include "../../base/file.h"
 #include "../host/decimal.h"
+#include "../host/sorted.h"
 #include "csv.h"
 
 #include <errno.h>
@@ -179,12 +180,6 @@ bool summary_row(Summary *s, const char *const *key, const char *numbers, size_t
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void put_number(FILE *to, double value)
 {
     char text[DECIMAL_BYTES];
@@ -196,9 +191,8 @@ static void put_numbers(FILE *to, Numbers *numbers)
 {
     double sum = 0, middle = (double)NAN, n = (double)numbers->n;
     if (numbers->n > 0) {
-        qsort(numbers->at, numbers->n, sizeof *numbers->at, compare);
-        double lower = numbers->at[(numbers->n - 1) / 2], upper = numbers->at[numbers->n / 2];
-        middle = lower == upper ? lower : (lower + upper) / 2;
+        sorted_numbers(numbers->at, numbers->n);
+        middle = sorted_median(numbers->at, numbers->n);
     }
     for (size_t i = 0; i < numbers->n; i++) {
         sum += numbers->at[i];

@@ -3,8 +3,10 @@
 
 #include "../files/image.h"
 #include "../host/convert.h"
+#include "../host/sorted.h"
 
 #include <math.h>
+#include <nettle/base64.h>
 #include <png.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,12 +77,6 @@ static void take_row(Canvas *canvas, const Rows *rows, int i, int c)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Numbers to 0 .. most, from the percentile 1 to 99.8. */
 static bool stretch(const Canvas *canvas, int most, unsigned char *to)
 {
@@ -90,7 +86,7 @@ static bool stretch(const Canvas *canvas, int most, unsigned char *to)
         return false;
     }
     memcpy(sorted, canvas->at, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
+    sorted_numbers(sorted, n);
     const double low = sorted[n / 100], high = sorted[n - 1 - n / 500];
     for (size_t i = 0; i < n; i++) {
         double v = high > low ? (canvas->at[i] - low) / (high - low) : 0;
@@ -102,104 +98,43 @@ static bool stretch(const Canvas *canvas, int most, unsigned char *to)
 
 /* ---- PNG in base64 ---------------------------------------------------------------------- */
 
-typedef struct Bytes {
-    unsigned char *at;
-    size_t n, room;
-    bool failed;
-} Bytes;
+enum { GRAYS = 16 };
+static const unsigned char FEW_GRAYS[GRAYS] = {0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255};
+static const unsigned char YELLOW_ON_NOTHING[2 * 4] = {0, 0, 0, 0, 255, 220, 0, 255};
 
-static void on_write(png_structp png, png_bytep from, size_t n)
-{
-    Bytes *to = png_get_io_ptr(png);
-    if (to->n + n > to->room) {
-        size_t room = 2 * (to->n + n) + 1024;
-        unsigned char *more = realloc(to->at, room);
-        if (more == NULL) {
-            png_error(png, "out of memory");
-        }
-        to->at = more;
-        to->room = room;
-    }
-    memcpy(to->at + to->n, from, n);
-    to->n += n;
-}
-
-static void on_flush(png_structp png)
-{
-    (void)png;
-}
-
-static void on_error(png_structp png, png_const_charp text)
-{
-    (void)text;
-    png_longjmp(png, 1);
-}
-
-static void on_warning(png_structp png, png_const_charp text)
-{
-    (void)png;
-    (void)text;
-}
-
+/* `colours`: those that pixels are numbers of; NULL: pixels themselves. */
 typedef struct Kind {
-    int bits, colour, channels;
-    bool outlines; /* one colour on nothing */
+    png_uint_32 format;
+    const unsigned char *colours;
+    png_uint_32 n_colours;
 } Kind;
 
-static void put_png(png_structp png, png_infop info, Kind kind, int width, int height, const unsigned char *pixels)
-{
-    const png_color palette[] = {{0, 0, 0}, {255, 220, 0}};
-    const png_byte alpha[] = {0, 255};
-    png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, kind.bits, kind.colour, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    if (kind.outlines) {
-        png_set_PLTE(png, info, palette, 2);
-        png_set_tRNS(png, info, alpha, 2, NULL);
-    }
-    png_set_compression_level(png, 9);
-    png_write_info(png, info);
-    png_set_packing(png);
-    for (int i = 0; i < height; i++) {
-        png_write_row(png, pixels + (size_t)i * (size_t)(width * kind.channels));
-    }
-    png_write_end(png, info);
-}
-
-static bool png_bytes(Kind kind, int width, int height, const unsigned char *pixels, Bytes *to)
-{
-    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, to, on_error, on_warning);
-    png_infop info = png != NULL ? png_create_info_struct(png) : NULL;
-    bool ok = info != NULL && setjmp(png_jmpbuf(png)) == 0;
-    if (ok) {
-        png_set_write_fn(png, to, on_write, on_flush);
-        put_png(png, info, kind, width, height, pixels);
-    }
-    png_destroy_write_struct(&png, &info);
-    return ok;
-}
+static const Kind GRAY = {PNG_FORMAT_GRAY, NULL, 0}, COLOURS = {PNG_FORMAT_RGB, NULL, 0},
+                  COARSE = {PNG_FORMAT_GRAY | PNG_FORMAT_FLAG_COLORMAP, FEW_GRAYS, GRAYS},
+                  OUTLINES = {PNG_FORMAT_RGBA | PNG_FORMAT_FLAG_COLORMAP, YELLOW_ON_NOTHING, 2};
 
 static char *base64(const unsigned char *from, size_t n)
 {
-    static const char DIGITS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char *text = malloc(4 * ((n + 2) / 3) + 1), *to = text;
-    for (size_t i = 0; text != NULL && i < n; i += 3) {
-        unsigned bits =
-            (unsigned)from[i] << 16 | (i + 1 < n ? (unsigned)from[i + 1] << 8 : 0) | (i + 2 < n ? from[i + 2] : 0);
-        for (int k = 0; k < 4; k++) {
-            *to++ = i + (size_t)k <= n ? DIGITS[bits >> (18 - 6 * k) & 63] : '=';
-        }
-    }
+    char *text = malloc(BASE64_ENCODE_RAW_LENGTH(n) + 1);
     if (text != NULL) {
-        *to = '\0';
+        base64_encode_raw(text, n, from);
+        text[BASE64_ENCODE_RAW_LENGTH(n)] = '\0';
     }
     return text;
 }
 
 static char *encode(Kind kind, int width, int height, const unsigned char *pixels)
 {
-    Bytes png = {0};
-    char *text = png_bytes(kind, width, height, pixels, &png) ? base64(png.at, png.n) : NULL;
-    free(png.at);
+    png_image image = {.version = PNG_IMAGE_VERSION,
+                       .width = (png_uint_32)width,
+                       .height = (png_uint_32)height,
+                       .format = kind.format,
+                       .colormap_entries = kind.n_colours};
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    unsigned char *png = malloc(size);
+    bool ok = png != NULL && png_image_write_to_memory(&image, png, &size, 0, pixels, 0, kind.colours);
+    char *text = ok ? base64(png, size) : NULL;
+    free(png);
     return text;
 }
 
@@ -221,9 +156,8 @@ static char *draw_pixels(Rows *rows, Picture *picture, bool fine)
             }
         }
     }
-    const Kind gray = {fine ? 8 : 4, PNG_COLOR_TYPE_GRAY, 1, false}, colours = {8, PNG_COLOR_TYPE_RGB, 3, false};
-    ok = ok && stretch(&canvas, channels == 3 || fine ? 255 : 15, to);
-    char *text = ok ? encode(channels == 3 ? colours : gray, canvas.width, canvas.height, to) : NULL;
+    ok = ok && stretch(&canvas, channels == 3 || fine ? 255 : GRAYS - 1, to);
+    char *text = ok ? encode(channels == 3 ? COLOURS : fine ? GRAY : COARSE, canvas.width, canvas.height, to) : NULL;
     picture->focus = ok && canvas.squares > 0 ? canvas.steps / canvas.squares : NAN;
     free(canvas.at);
     free(to);
@@ -258,8 +192,7 @@ static char *draw_outlines(Rows *rows, int width, int height)
             to[i * width + j] = right != *at || below != *at;
         }
     }
-    const Kind outlines = {1, PNG_COLOR_TYPE_PALETTE, 1, true};
-    char *text = ok ? encode(outlines, width, height, to) : NULL;
+    char *text = ok ? encode(OUTLINES, width, height, to) : NULL;
     free(labels);
     free(to);
     return text;

@@ -1,19 +1,10 @@
 /* statistics: by sorting a copy. */
 #include "statistics.h"
 
+#include "../host/sorted.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median_of(double *sorted, size_t n)
-{
-    return n % 2 == 1 ? sorted[n / 2] : 0.5 * sorted[n / 2 - 1] + 0.5 * sorted[n / 2];
-}
 
 Usual usual_of(const double *at, size_t n)
 {
@@ -27,16 +18,16 @@ Usual usual_of(const double *at, size_t n)
     }
     if (usual.n > 0) {
         const size_t tail = usual.n / 200;
-        qsort(sorted, usual.n, sizeof *sorted, ascending);
+        sorted_numbers(sorted, usual.n);
         usual.mean = sum / (double)usual.n;
-        usual.median = median_of(sorted, usual.n);
+        usual.median = sorted_median(sorted, usual.n);
         usual.low = sorted[tail];
         usual.high = sorted[usual.n - 1 - tail];
         for (size_t i = 0; i < usual.n; i++) {
             sorted[i] = fabs(sorted[i] - usual.median);
         }
-        qsort(sorted, usual.n, sizeof *sorted, ascending);
-        usual.spread = 1.4826 * median_of(sorted, usual.n);
+        sorted_numbers(sorted, usual.n);
+        usual.spread = 1.4826 * sorted_median(sorted, usual.n);
     }
     free(sorted);
     return usual;
