@@ -11,6 +11,7 @@
 #include "replaced.h"
 #include "report_of.h"
 #include "shard.h"
+#include "../command/shell.h"
 #include "../host/signals.h"
 #include "../host/status.h"
 #include "../host/stopwatch.h"
@@ -382,16 +383,25 @@ static char *command_text(const Options *o)
     }
     fputs(o->command, to);
     for (char *const *word = o->arguments; word != NULL && *word != NULL; word++) {
-        const bool plain =
-            (*word)[0] != '\0' &&
-            strspn(*word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,+%") == strlen(*word);
-        fputs(plain ? " " : " '", to);
-        for (const char *c = *word; *c != '\0'; c++) {
-            fputs(*c == '\'' ? "'\\'" : "", to);
-            putc(*c, to);
-        }
-        fputs(plain ? "" : "'", to);
+        putc(' ', to);
+        shell_put_word(*word, to);
     }
+    return fclose(to) == 0 ? text : NULL;
+}
+
+/* The names of all devices; owned by the caller (free). */
+static char *device_names(const Devices *devices)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < devices->n; i++) {
+        fprintf(to, "%s%s", i > 0 ? ", " : "", dev_info(devices->at[i].dev)->name);
+    }
+    fputs(devices->n == 0 ? "none" : "", to); /* the evaluator, or all was done before */
     return fclose(to) == 0 ? text : NULL;
 }
 
@@ -400,14 +410,15 @@ static bool make_report(const Batch *b, Err *err)
     if (b->join.report == NULL) {
         return true;
     }
-    char *command = command_text(b->options), seconds[40];
+    char *command = command_text(b->options), *devices = device_names(&b->devices), seconds[40];
     snprintf(seconds, sizeof seconds, "%.1f s", 1e-9 * (double)(stopwatch_now() - b->began));
-    const char *device = first_device(b) != NULL ? dev_info(first_device(b))->name : "none: all was done before";
-    const ReportFact facts[] = {{"command", command != NULL ? command : ""}, {"device", device}, {"time", seconds}};
+    const ReportFact facts[] = {{"command", command}, {"device", devices}, {"time", seconds}};
     status_say(STATUS_REST, "writing the report");
-    bool ok = report_of(&b->join, b->program->name, facts, (int)(sizeof facts / sizeof *facts),
-                        b->options->report_against, err);
+    bool ok = (command != NULL && devices != NULL) || no_memory(err);
+    ok = ok && report_of(&b->join, b->program->name, facts, (int)(sizeof facts / sizeof *facts),
+                         b->options->report_against, err);
     free(command);
+    free(devices);
     return ok;
 }
 

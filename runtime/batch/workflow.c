@@ -7,6 +7,7 @@
 #include "../../base/json.h"
 #include "resources.h"
 #include "results.h"
+#include "../command/shell.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -262,22 +263,11 @@ int workflow_snakefile(const Program *program, const Options *options)
 
 /* ---- Slurm --------------------------------------------------------------------------------- */
 
-/* A word as a shell reads it. */
-static void put_word(const char *word)
-{
-    putchar('\'');
-    for (; *word != '\0'; word++) {
-        fputs(*word == '\'' ? "'\\'" : "", stdout);
-        putchar(*word);
-    }
-    putchar('\'');
-}
-
 static void put_words(const char *before, const char *const *words, int n)
 {
     for (int i = 0; i < n; i++) {
         fputs(before, stdout);
-        put_word(words[i]);
+        shell_put_quoted(words[i], stdout);
     }
 }
 
@@ -286,10 +276,10 @@ static void put_merge(const Workflow *w)
     if (is_pipeline(w->options)) {
         fputs("pipec merge ", stdout);
     } else {
-        put_word(w->options->program);
+        shell_put_quoted(w->options->program, stdout);
         fputs(" --merge ", stdout);
     }
-    put_word(w->list.folder[0] != '\0' ? w->list.folder : ".");
+    shell_put_quoted(w->list.folder[0] != '\0' ? w->list.folder : ".", stdout);
 }
 
 static void put_batch_head(const Workflow *w)
@@ -316,11 +306,11 @@ int workflow_sbatch(const Program *program, const Options *options)
     if (prepare(&w, program, options, &err)) {
         put_batch_head(&w);
         fputs(is_pipeline(o) ? "pipec run " : "", stdout);
-        put_word(o->program);
+        shell_put_quoted(o->program, stdout);
         put_words(" \\\n    ", o->files, o->n_files);
         put_words(" \\\n    ", (const char *const *)w.again, w.n_again);
         printf(" \\\n    -o ");
-        put_word(o->output != NULL ? o->output : ".");
+        shell_put_quoted(o->output != NULL ? o->output : ".", stdout);
         printf(" --shard \"$SLURM_ARRAY_TASK_ID/%d\" --memory %" PRIu64 " --host-memory %" PRIu64
                " \\\n    --resume --keep-going --quiet\ncode=$?\n",
                w.shards, w.needs.device, w.needs.pixels);
