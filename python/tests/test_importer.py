@@ -107,6 +107,8 @@ def test_command(tmp_path):
     except FileNotFoundError:
         pytest.skip("the command is not here")
     (tmp_path / "count.ijm").write_text(MACRO)
+    (tmp_path / "pipec").mkdir()  # what lies in the current folder is not run
+    (tmp_path / "pipec" / "__init__.py").write_text("raise SystemExit('somebody else')\n")
     said = subprocess.run([command, "import", "count.ijm"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert said == import_text(MACRO, "count.ijm")
     assert subprocess.run([command, "import", "no.py"], cwd=tmp_path, capture_output=True).returncode != 0
