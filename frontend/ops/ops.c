@@ -56,6 +56,21 @@ const PeerCall OPS_PEER_CALLS[] = {
 };
 const int OPS_PEER_CALLS_N = (int)(sizeof OPS_PEER_CALLS / sizeof *OPS_PEER_CALLS);
 
+const Interface OPS_INTERFACES[] = {
+#define PACKAGE(name, version, note) {INTERFACE_PACKAGE, name, version, note},
+#define MODULE(name) {INTERFACE_MODULE, name, "", ""},
+#define SAME(call, here, note) {INTERFACE_SAME, call, here, note},
+#define LIKE(call, here, note) {INTERFACE_LIKE, call, here, note},
+#define NONE(name, why) {INTERFACE_NONE, name, "", why},
+#include "interfaces.def"
+#undef NONE
+#undef LIKE
+#undef SAME
+#undef MODULE
+#undef PACKAGE
+};
+const int OPS_INTERFACES_N = (int)(sizeof OPS_INTERFACES / sizeof *OPS_INTERFACES);
+
 #define PRELUDE(stem) extern const char prelude_##stem[];
 #include "prelude.def"
 #undef PRELUDE
@@ -355,4 +370,23 @@ const char *ops_peer_spelled(const Peer *peer, Arena *arena)
         }
     }
     return s.at;
+}
+
+void ops_interface_pipeline(const Interface *row, Str *out)
+{
+    static const struct {
+        const char *name, *declaration;
+    } INPUTS[] = {
+        {"image", "image[y, x]"},          {"other", "other[y, x]"},     {"mask", "mask[y, x] : mask"},
+        {"labels", "labels[y, x] : labels"}, {"markers", "markers[y, x] : labels"}, {"volume", "volume[z, y, x]"},
+        {"picture", "picture[y, x, c]"},
+    };
+    for (size_t i = 0; i < sizeof INPUTS / sizeof *INPUTS; i++) {
+        if (uses(row->here, INPUTS[i].name)) {
+            str_addf(out, "input %s\n", INPUTS[i].declaration);
+        }
+    }
+    const char *last = strrchr(row->here, '\n');
+    bool whole = strncmp(last != NULL ? last + 1 : row->here, "output ", 7) == 0;
+    str_addf(out, "%s%s\n", whole ? "" : "output result = ", row->here);
 }
