@@ -46,10 +46,11 @@ static void print_contents(void)
     const int last = OPS_INTERFACES_N - 1;
     const int none = count_rows(0, last, INTERFACE_NONE);
     const int here = count_rows(0, last, INTERFACE_SAME) + count_rows(0, last, INTERFACE_LIKE);
-    printf("clEsperanto comes first. Of %d public functions of the packages behind it %d can be written here. There both sides speak of `image`, "
-           "`other`, `mask`, `labels`, `markers`, `volume` and `picture` (three channels); on the left `bytes` is the image as "
-           "uint8, `unit` the image and `rgb` the picture as 0 .. 1. What is written on the right is an output's value, or lines with outputs.\n\n",
-           here + none, here);
+    printf(
+        "clEsperanto comes first. Of %d public functions of the packages behind it %d can be written here. There both sides speak of `image`, "
+        "`other`, `mask`, `labels`, `markers`, `volume` and `picture` (three channels); on the left `bytes` is the image as "
+        "uint8, `unit` the image and `rgb` the picture as 0 .. 1. What is written on the right is an output's value, or lines with outputs.\n\n",
+        here + none, here);
 }
 
 static void print_head(int all, int here, int missing)
@@ -58,15 +59,14 @@ static void print_head(int all, int here, int missing)
         "# From other packages\n\n"
         "Made by `pipec ops --migration docs/clesperanto-names.txt`; do not edit. `pipec import script.py` and `pipec import macro.ijm` write a whole script anew.\n\n");
     print_contents();
-    printf(
-        "## clEsperanto\n\n"
-        "clEsperanto has %d operations by name. %d can be written here, %d have no counterpart. In the "
-        "table `image`, `volume`, `mask`, `labels` and `n` (numbers) stand for the arguments; where there "
-        "are several of a kind they are numbered. `name(...)` is the operator of "
-        "[operators.md](operators.md), which says where its meaning differs. The compiler gives the same "
-        "hints: writing a name of the left column in a pipeline, if it is none of an operator here, is an error "
-        "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n",
-        all, here, missing);
+    printf("## clEsperanto\n\n"
+           "clEsperanto has %d operations by name. %d can be written here, %d have no counterpart. In the "
+           "table `image`, `volume`, `mask`, `labels` and `n` (numbers) stand for the arguments; where there "
+           "are several of a kind they are numbered. `name(...)` is the operator of "
+           "[operators.md](operators.md), which says where its meaning differs. The compiler gives the same "
+           "hints: writing a name of the left column in a pipeline, if it is none of an operator here, is an error "
+           "whose help line says what to write.\n\n| clEsperanto | here |\n|---|---|\n",
+           all, here, missing);
 }
 
 /* A cell of a table: text as code, line by line. */
@@ -97,7 +97,8 @@ static void print_interface_row(const Interface *row)
     } else {
         print_code(row->here);
     }
-    printf(" | %s%s%s |\n", row->kind == INTERFACE_SAME ? "=" : "", row->kind == INTERFACE_SAME && row->note[0] != '\0' ? "; " : "", row->note);
+    printf(" | %s%s%s |\n", row->kind == INTERFACE_SAME ? "=" : "",
+           row->kind == INTERFACE_SAME && row->note[0] != '\0' ? "; " : "", row->note);
 }
 
 static void print_package(int first)
@@ -106,9 +107,11 @@ static void print_package(int first)
     const int last = last_of_package(first);
     const int same = count_rows(first, last, INTERFACE_SAME), like = count_rows(first, last, INTERFACE_LIKE);
     const int none = count_rows(first, last, INTERFACE_NONE);
-    printf("\n## %s\n\n%d functions of version %s: %d can be written here, %d of them with the same numbers (=), which a test "
-           "compares; %d cannot.%s%s\n",
-           package->name, same + like + none, package->here, same + like, same, none, package->note[0] != '\0' ? " " : "", package->note);
+    printf(
+        "\n## %s\n\n%d functions of version %s: %d can be written here, %d of them with the same numbers (=), which a test "
+        "compares; %d cannot.%s%s\n",
+        package->name, same + like + none, package->here, same + like, same, none, package->note[0] != '\0' ? " " : "",
+        package->note);
     for (int i = first + 1; i <= last; i++) {
         const Interface *row = &OPS_INTERFACES[i];
         if (row->kind == INTERFACE_MODULE) {

@@ -229,7 +229,7 @@ typedef struct IrPlace {
 
 typedef struct IrOutput {
     const char *name;
-    const char *format; /* "tif", "png", "fits", "zarr", "csv" */
+    const char *format; /* "tif", "png", "fits", "zarr", "csv", "geojson", "roi" */
     IrId node;          /* an image, mask, labels, table; or 0 and a value: */
     IrExpr value;       /* a uniform expression */
     IrPlace place;      /* of the pixels */

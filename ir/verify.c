@@ -397,7 +397,7 @@ static bool is_line(const IrGraph *g, IrId node)
 
 static void check_output(Check *c, const IrOutput *o)
 {
-    static const char *const FORMATS[] = {"tif", "png", "fits", "zarr", "csv"};
+    static const char *const FORMATS[] = {"tif", "png", "fits", "zarr", "csv", "geojson", "roi"};
     bool known = false;
     for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
         known = known || strcmp(FORMATS[i], o->format) == 0;

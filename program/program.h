@@ -92,7 +92,7 @@ typedef struct ProgPlace {
 } ProgPlace;
 
 typedef struct ProgOutput {
-    const char *name, *format; /* "tif", "png", "fits", "zarr", "csv" */
+    const char *name, *format; /* "tif", "png", "fits", "zarr", "csv", "geojson", "roi" */
     ProgOutputKind kind;
     int buffer;       /* images */
     int value;        /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */

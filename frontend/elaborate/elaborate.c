@@ -428,7 +428,7 @@ static void assign(Elab *el, const AstStmt *s)
 
 /* ---- outputs --------------------------------------------------------------------------- */
 
-static const char *const FORMATS[] = {"tif", "png", "fits", "zarr", "csv"};
+static const char *const FORMATS[] = {"tif", "png", "fits", "zarr", "csv", "geojson", "roi"};
 
 static bool has_planes(const Elab *el, Val v)
 {
@@ -441,12 +441,18 @@ static bool is_series(const Elab *el, Val v)
     return v.image == IR_K_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
 }
 
+static bool is_outlines(const AstStmt *s)
+{
+    return strcmp(s->text, "geojson") == 0 || strcmp(s->text, "roi") == 0;
+}
+
 static void refuse_format(Elab *el, const AstStmt *s, Val v)
 {
     Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
-    bool line = v.kind == VAL_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
+    const bool line = v.kind == VAL_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
     diag_help(el->diags, d,
               v.kind != VAL_IMAGE ? "tables and values are written as csv"
+              : is_outlines(s)    ? "outlines are those of labels and masks: label(image > otsu(image))"
               : line              ? "as numbers they are: number(...)"
                      : "images are written as tif, png, fits or zarr; as csv those along one axis, such as a "
                        "histogram, a profile, or `sum_project(image, y)` of [y, x]");
@@ -462,8 +468,8 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
         if (strcmp(s->text, FORMATS[i]) != 0) {
             continue;
         }
-        bool csv = strcmp(s->text, "csv") == 0;
-        if (image ? csv && !is_series(el, v) : !csv) {
+        const bool csv = strcmp(s->text, "csv") == 0;
+        if (image ? (csv && !is_series(el, v)) || (is_outlines(s) && v.image == IR_K_IMAGE) : !csv) {
             refuse_format(el, s, v);
         } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
             Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
@@ -479,8 +485,8 @@ static const char *output_format(Elab *el, const AstStmt *s, Val v)
                                ? "png"
                                : fe_nearest(s->text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
         diag_help(el->diags, d,
-                  near != NULL ? "write `%s`; formats are tif, png, fits, zarr and csv"
-                               : "formats are tif, png, fits, zarr and csv",
+                  near != NULL ? "write `%s`; formats are tif, png, fits, zarr and csv, and of labels geojson and roi"
+                               : "formats are tif, png, fits, zarr and csv, and of labels geojson and roi",
                   near);
     }
     return "tif";

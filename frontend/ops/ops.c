@@ -377,8 +377,12 @@ void ops_interface_pipeline(const Interface *row, Str *out)
     static const struct {
         const char *name, *declaration;
     } INPUTS[] = {
-        {"image", "image[y, x]"},          {"other", "other[y, x]"},     {"mask", "mask[y, x] : mask"},
-        {"labels", "labels[y, x] : labels"}, {"markers", "markers[y, x] : labels"}, {"volume", "volume[z, y, x]"},
+        {"image", "image[y, x]"},
+        {"other", "other[y, x]"},
+        {"mask", "mask[y, x] : mask"},
+        {"labels", "labels[y, x] : labels"},
+        {"markers", "markers[y, x] : labels"},
+        {"volume", "volume[z, y, x]"},
         {"picture", "picture[y, x, c]"},
     };
     for (size_t i = 0; i < sizeof INPUTS / sizeof *INPUTS; i++) {

@@ -22,6 +22,8 @@ static const struct Kind {
     {"png", "a PNG file", {".png"}},
     {"fits", "a FITS file", {".fits", ".fit", ".fts"}},
     {"zarr", "a folder of OME-Zarr", {".zarr"}},
+    {"geojson", "a GeoJSON file", {".geojson", ".json"}},
+    {"roi", "an archive of ROIs", {".zip"}},
     {"csv", "a table in CSV", {".csv"}},
     {"", "", {".jpg", ".jpeg", ".gz", ".fz", ".xlsx"}},
 };

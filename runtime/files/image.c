@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits, &image_zarr};
+static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png, &image_fits, &image_zarr, &image_geojson, &image_roi};
 
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = IMAGE_PATH_BYTES };
 
@@ -42,6 +42,7 @@ static const struct Stranger {
     {"P5", "a PGM image; convert it to TIFF or PNG", 2},
     {"P6", "a PPM image; convert it to TIFF or PNG", 2},
     {"\x70\0\0\0", "a Leica LIF file; " CONVERT, 4},
+    {"{\"type\":\"FeatureCollection\"", "GeoJSON, which has outlines and no pixels", 27},
     {"PK\3\4", "a zip archive; unpack it first", 4},
 };
 
@@ -99,7 +100,7 @@ static bool open_by_content(ImageFile *file, const ImagePath *path, int fd, Err 
         return file_err_set(err, CODE_FILES, "read", file->path, error);
     }
     for (int i = 0; i < N_FORMATS; i++) {
-        if (FORMATS[i]->matches != NULL && FORMATS[i]->matches(head, n)) {
+        if (FORMATS[i]->open != NULL && FORMATS[i]->matches != NULL && FORMATS[i]->matches(head, n)) {
             return open_as(file, FORMATS[i], path, fd, err);
         }
     }

@@ -129,7 +129,8 @@ const char *image_ending(const char *format);
 
 /*
  * A writer makes one file with pixels of type `elem` (bool is written as 0/255 bytes), axes as in
- * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits", "zarr".
+ * shape (x, y, z, c, t and the has_ and rgb flags are used).  `format`: "tif", "png", "fits", "zarr"; of labels
+ * and masks also "geojson" and "roi" (outlines, image_outlines.c).
  * BigTIFF where needed.  Rows may come in any order of planes, but rows of one plane in ascending
  * order.  Nothing appears under `path` before image_commit.  `meta` may be NULL;
  * nothing that the arguments point to is needed after the call.

@@ -26,7 +26,7 @@ typedef struct ImageFormat {
 
     /*
      * Fills *info (zeroed) and *state.  Takes the descriptor over, also when it fails.  Messages
-     * say what is wrong and leave the name of the file to image.c.
+     * say what is wrong and leave the name of the file to image.c.  NULL: such files are only written.
      */
     bool (*open)(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err);
     bool (*read)(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err);
@@ -49,7 +49,7 @@ typedef struct ImageFormat {
     void (*discard)(void *state);
 } ImageFormat;
 
-extern const ImageFormat image_tiff, image_png, image_fits, image_folder;
+extern const ImageFormat image_tiff, image_png, image_fits, image_folder, image_geojson, image_roi;
 
 /* Reads `size` bytes at `offset`: false with *got saying how many there were, errno 0 at the end
  * of the file. */
