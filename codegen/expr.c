@@ -9,7 +9,6 @@
 
 #include "../ir/apply.h"
 #include "../ir/edit.h"
-#include "../ir/function.h"
 #include "../ir/indices.h"
 #include "../ir/px_math.h"
 
@@ -17,6 +16,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void cg_context(CgContext *cx, CgKernel *k, Str *out, Str *prologue, CgReadText read)
@@ -87,6 +87,40 @@ void cg_count_uses(CgContext *cx, IrExpr e)
 
 /* ---- constants ------------------------------------------------------------------------- */
 
+/* The fewest digits that give the number back. */
+static int digits_of(double v, bool is_double)
+{
+    char text[48];
+    for (int digits = 1; digits < 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        if (is_double ? strtod(text, NULL) == v : strtof(text, NULL) == (float)v) {
+            return digits;
+        }
+    }
+    return 17;
+}
+
+static const char *number_text(Arena *arena, double v, bool is_double)
+{
+    if (isnan(v)) {
+        return is_double ? "((double)NAN)" : "NAN";
+    }
+    if (isinf(v)) {
+        return arena_printf(arena, v > 0 && !is_double ? "%s%sINFINITY" : "(%s%sINFINITY)", v > 0 ? "" : "-",
+                            is_double ? "(double)" : "");
+    }
+    char text[48];
+    snprintf(text, sizeof text, "%.*g", digits_of(v, is_double), v);
+    char *exponent = strchr(text, 'e');
+    if (exponent != NULL && exponent[1] == '+' && fabs(v) < 1e9) { /* such numbers are whole: 1e+02 */
+        snprintf(text, sizeof text, "%.0f", strtod(text, NULL));
+    } else if (exponent != NULL && exponent[2] == '0') { /* 1e-06 */
+        memmove(exponent + 2, exponent + 3, strlen(exponent + 3) + 1);
+    }
+    const char *point = strpbrk(text, ".e") == NULL ? ".0" : "", *suffix = is_double ? "" : "f";
+    return arena_printf(arena, signbit(v) ? "(%s%s%s)" : "%s%s%s", text, point, suffix);
+}
+
 static const char *const_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
@@ -94,9 +128,9 @@ static const char *const_text(CgContext *cx, const IrExprNode *n)
     case ELEM_BOOL:
         return n->num != 0 ? "true" : "false";
     case ELEM_F32:
-        return ir_c_number(arena, n->num, false);
+        return number_text(arena, n->num, false);
     case ELEM_F64:
-        return ir_c_number(arena, n->num, true);
+        return number_text(arena, n->num, true);
     case ELEM_U32:
         return arena_printf(arena, "%.0fu", n->num);
     default:
@@ -279,11 +313,11 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
     const char *x = cg_expr(cx, n->a);
     x = part > 1 && strlen(x) > 24 ? cg_name_value(cx, ELEM_F32, x) : x;
     const char *q = arena_printf(arena, "%s(%s, %s, %s)", px_divides_by(odd) ? "px_div_by" : "PX_DIV_BY_FAR", x,
-                                 ir_c_number(arena, (double)odd, false), ir_c_number(arena, (double)(1 / odd), false));
+                                 number_text(arena, (double)odd, false), number_text(arena, (double)(1 / odd), false));
     return part == 1 ? q
-                     : arena_printf(arena, "PX_DIV_BY_EVEN(%s, %s, %s, %s, %s)", x, ir_c_number(arena, by->num, false),
-                                    ir_c_number(arena, (double)px_below_reciprocal(c), false), q,
-                                    ir_c_number(arena, (double)(1 / part), false));
+                     : arena_printf(arena, "PX_DIV_BY_EVEN(%s, %s, %s, %s, %s)", x, number_text(arena, by->num, false),
+                                    number_text(arena, (double)px_below_reciprocal(c), false), q,
+                                    number_text(arena, (double)(1 / part), false));
 }
 
 /* Could a compiler see a negation as the last thing that is done for an expression? */
@@ -402,23 +436,13 @@ static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 
 /* ---- calls, look-ups, everything ------------------------------------------------------- */
 
-static void need_function(CgKernel *k, const IrFunction *f)
-{
-    for (int i = 0; i < k->functions.n; i++) {
-        if (k->functions.at[i] == f) {
-            return;
-        }
-    }
-    vec_push(k->arena, &k->functions, f);
-}
-
 static const char *call_text(CgContext *cx, const IrExprNode *n)
 {
     const IrFunction *f = cx->k->g->functions.at[(int)n->num];
-    need_function(cx->k, f);
+    cg_need_function(cx->k, (int)n->num);
     Str s;
     str_init(&s, cx->k->arena);
-    str_addf(&s, "%s(", ir_function_c_name(cx->k->arena, f));
+    str_addf(&s, "%s(", cg_function_name(cx->k->arena, f));
     for (IrExpr a = n->a; a != 0; a = ir_expr(cx->k->g, a)->b) {
         str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_bare(cx->k->arena, cg_expr(cx, ir_expr(cx->k->g, a)->a)));
     }
@@ -478,6 +502,7 @@ static const char *make_text(CgContext *cx, IrExpr e)
         return value_text(cx, &n);
     case IR_X_READ:
     case IR_X_READAT:
+    case IR_X_LOCAL:
         return cx->read(cx, e);
     case IR_X_LOOKUP:
         return lookup_text(cx, &n);

@@ -3,7 +3,6 @@
 
 #include "../base/user_text.h"
 #include "../ir/footprint.h"
-#include "../ir/function.h"
 
 #include <ctype.h>
 #include <assert.h>
@@ -511,13 +510,5 @@ void cg_open_kernel(CgKernel *k, Str *out)
     str_add(out, ")\n{\n");
     if (k->ended > 0) { /* all work-items leave here, or none */
         str_addf(out, "    if (RUNS_AHEAD && values[%d] == 1) {\n        return;\n    }\n", k->ended);
-    }
-}
-
-void cg_functions(CgKernel *k, Str *out)
-{
-    for (int i = 0; i < k->functions.n; i++) {
-        ir_function_print_c(k->functions.at[i], out);
-        str_add(out, "\n");
     }
 }

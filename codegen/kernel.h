@@ -45,9 +45,9 @@ typedef struct CgKernel {
     const char *packed_text; /* their names as macros, in front of all that mentions them; NULL: there are none */
     Vec(ProgDefine) defines;
     Vec(ProgRead) reads;
-    Vec(int) uses; /* slots of whole-image values that it reads */
-    Vec(const IrFunction *) functions;
-    const char *window; /* elements of the largest window that is sorted; NULL none */
+    Vec(int) uses;        /* slots of whole-image values that it reads */
+    bool *needs_function; /* by function of the graph; NULL: it calls none */
+    const char *window;   /* elements of the largest window that is sorted; NULL none */
     int n_temps;
     bool boxed;   /* it reads at computed places: see ProgStep */
     bool gathers; /* it is a gather (ir/gather.h) */
@@ -118,7 +118,13 @@ void cg_open_kernel(CgKernel *k, Str *out);
 /* The parameters so far, as they are declared, behind text that ends in this column. */
 void cg_declarations(CgKernel *k, size_t column, Str *out);
 
-/* The user's functions that the kernel calls. */
+/* ---- functions.c ---- */
+
+/* The name that the user's function has in the text. */
+const char *cg_function_name(Arena *arena, const IrFunction *f);
+/* Declares that the kernel calls a function of the graph. */
+void cg_need_function(CgKernel *k, int function);
+/* These functions, and those that they call. */
 void cg_functions(CgKernel *k, Str *out);
 
 /* Bounds of the folds around an expression, for tables. */
@@ -149,7 +155,7 @@ struct CgContext {
     CgKernel *k;
     Str *out, *prologue;
     int indent, prologue_indent;
-    CgReadText read;            /* how reads become text */
+    CgReadText read;            /* how reads and locals become text */
     struct CgByteTables *bytes; /* tables of what follows from bytes; NULL: none are made */
     CgReadText rise; /* and what blends take: each column less the one before it; NULL: of the texts of reads */
     void *user;      /* for `read` */

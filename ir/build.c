@@ -292,6 +292,9 @@ void ir_derive(const IrGraph *g, IrExprNode *n)
     case IR_X_FOLD:
         set(n, ir_expr(g, n->a)->type, fold_rank(g, n));
         break;
+    case IR_X_LOCAL:
+        n->rank = IR_PIXEL;
+        break;
     case IR_X_CALL:
         set(n, g->functions.at[(int)n->num]->type, IR_PIXEL);
         break;
@@ -363,6 +366,12 @@ IrExpr ir_coord(IrGraph *g, int axis)
 {
     assert(axis >= 0 && axis < IR_AXES);
     return make(g, (IrExprNode){.op = IR_X_COORD, .num = axis});
+}
+
+IrExpr ir_local(IrGraph *g, int var, Elem type)
+{
+    assert(var >= 0 && var < IR_FN_MAX_VARS);
+    return make(g, (IrExprNode){.op = IR_X_LOCAL, .type = type, .num = var});
 }
 
 IrExpr ir_value(IrGraph *g, IrId node, int which)

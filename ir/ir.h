@@ -67,6 +67,7 @@ typedef enum IrExprOp {
     IR_X_LOOKUP,    /* node is a vector; a = the index (a label); 0 outside */
     IR_X_CAST,      /* a, to `type`; to an integer type: rounded to even and saturated to num = Elem */
     IR_X_FOLD,      /* see IrFold */
+    IR_X_LOCAL,     /* num = which variable of the function that the expression is in (function.h), of `type` */
     IR_X_CALL,      /* num = index of a function of the graph; a = first of its arguments (IR_X_ARG) */
     IR_X_ARG,       /* a = the value, b = next argument or 0 */
 #define E1(NAME, text, rule, f, i) IR_X_##NAME,
@@ -267,8 +268,7 @@ typedef struct IrEqual {
     Span span;
 } IrEqual;
 
-/* A function with control flow, kept as text that is valid C and valid OpenCL C (see
- * ir/function.h for its little tree, which the evaluator interprets). */
+/* A function with control flow (ir/function.h). */
 typedef struct IrFunction IrFunction;
 
 typedef struct IrGraph { /* what is added here, ir/clone.c copies */
@@ -341,7 +341,7 @@ int ir_new_index(IrGraph *g);
 void ir_set_ends(IrGraph *g, int index, IrExpr lo, IrExpr hi);
 
 /* Sets the type and the rank that follow from an expression's operator and operands; the type of
- * constants and casts is given. */
+ * constants, casts and locals is given. */
 void ir_derive(const IrGraph *g, IrExprNode *n);
 /* Sets `flat` and `fused` of a fold as they are when it is built with its body. */
 void ir_join(const IrGraph *g, IrExprNode *fold);
@@ -356,6 +356,7 @@ IrExpr ir_pixelsize(IrGraph *g, int axis);
 IrExpr ir_largest(IrGraph *g, IrId node);
 IrExpr ir_index(IrGraph *g, int index);
 IrExpr ir_coord(IrGraph *g, int axis);
+IrExpr ir_local(IrGraph *g, int var, Elem type);
 IrExpr ir_value(IrGraph *g, IrId node, int which);
 /* node at the current pixel; f32, bool, i32 or u32 by the node's element type (see ir_read_type) */
 IrExpr ir_read(IrGraph *g, IrId node);

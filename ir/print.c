@@ -31,6 +31,7 @@ typedef struct Printer {
     int *uses, *depth, *name;
     Vec(IrExpr) met;
     int names;
+    const IrFunction *function; /* that is being printed */
 } Printer;
 
 static const char *const AXIS[IR_AXES] = {"x", "y", "z", "c"};
@@ -192,6 +193,10 @@ static void print_plain(const Printer *p, const IrExprNode *n)
         break;
     case IR_X_COORD:
         str_addf(p->out, "coord(%s)", AXIS[(int)n->num]);
+        break;
+    case IR_X_LOCAL:
+        str_add(p->out, "&");
+        word(p->function->vars.at[(int)n->num].name, p->out);
         break;
     case IR_X_VALUE:
         str_addf(p->out, "%%%u.%d", n->node, (int)n->num);
@@ -375,49 +380,19 @@ static void print_place(Printer *p, Span span)
 
 /* ---- functions ------------------------------------------------------------------------------ */
 
-static void fn_expression(const IrFunction *f, const IrFnExpr *e, Str *out)
-{
-    const IrFnExpr *operand[3] = {e->a, e->b, e->c};
-    switch (e->kind) {
-    case IR_FN_CONST:
-        number(e->num, out);
-        str_addf(out, ":%s", elem_name(e->type));
-        return;
-    case IR_FN_VAR:
-        word(f->vars.at[e->var].name, out);
-        return;
-    case IR_FN_CAST:
-        str_addf(out, "%s(", elem_name(e->type));
-        break;
-    case IR_FN_OP:
-        str_addf(out, "%s(", ir_expr_op_name(e->op));
-        break;
-    case IR_FN_CALL:
-        str_add(out, "@");
-        word(e->callee->name, out);
-        str_add(out, "(");
-    }
-    int n = e->kind == IR_FN_CALL ? e->callee->n_params : e->kind == IR_FN_OP ? ir_expr_op_arity(e->op) : 1;
-    for (int i = 0; i < n; i++) {
-        str_add(out, i > 0 ? ", " : "");
-        fn_expression(f, e->kind == IR_FN_CALL ? e->args[i] : operand[i], out);
-    }
-    str_add(out, ")");
-}
+static void fn_block(Printer *p, const IrFnStmt *s, int depth);
 
-static void fn_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out);
-
-static void fn_body(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+static void fn_body(Printer *p, const IrFnStmt *s, int depth)
 {
-    fn_block(f, s->body, depth + 1, out);
+    fn_block(p, s->body, depth + 1);
     if (s->other != NULL) {
-        str_addf(out, "%*selse\n", 4 * depth, "");
-        fn_block(f, s->other, depth + 1, out);
+        str_addf(p->out, "%*selse\n", 4 * depth, "");
+        fn_block(p, s->other, depth + 1);
     }
-    str_addf(out, "%*send\n", 4 * depth, "");
+    str_addf(p->out, "%*send\n", 4 * depth, "");
 }
 
-static void fn_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out)
+static void fn_block(Printer *p, const IrFnStmt *s, int depth)
 {
     static const char *const WORD[] = {[IR_FN_SET] = "set ",
                                        [IR_FN_IF] = "if ",
@@ -425,25 +400,26 @@ static void fn_block(const IrFunction *f, const IrFnStmt *s, int depth, Str *out
                                        [IR_FN_FOR] = "for ",
                                        [IR_FN_RETURN] = "return "};
     for (; s != NULL; s = s->next) {
-        str_addf(out, "%*s%s", 4 * depth, "", WORD[s->kind]);
+        str_addf(p->out, "%*s%s", 4 * depth, "", WORD[s->kind]);
         if (s->kind == IR_FN_SET || s->kind == IR_FN_FOR) {
-            word(f->vars.at[s->var].name, out);
-            str_add(out, s->kind == IR_FN_SET ? " = " : " in ");
+            word(p->function->vars.at[s->var].name, p->out);
+            str_add(p->out, s->kind == IR_FN_SET ? " = " : " in ");
         }
-        fn_expression(f, s->a, out);
+        expression(p, s->a);
         if (s->kind == IR_FN_FOR) {
-            str_add(out, " .. ");
-            fn_expression(f, s->b, out);
+            str_add(p->out, " .. ");
+            expression(p, s->b);
         }
-        str_add(out, "\n");
+        str_add(p->out, "\n");
         if (s->kind == IR_FN_IF || s->kind == IR_FN_WHILE || s->kind == IR_FN_FOR) {
-            fn_body(f, s, depth, out);
+            fn_body(p, s, depth);
         }
     }
 }
 
-static void print_function(const IrFunction *f, Str *out)
+static void print_function(Printer *p, const IrFunction *f)
 {
+    Str *out = p->out;
     str_add(out, "function ");
     word(f->name, out);
     str_addf(out, " : %s\n", elem_name(f->type));
@@ -452,7 +428,8 @@ static void print_function(const IrFunction *f, Str *out)
         word(f->vars.at[i].name, out);
         str_addf(out, " : %s\n", elem_name(f->vars.at[i].type));
     }
-    fn_block(f, f->body, 1, out);
+    p->function = f;
+    fn_block(p, f->body, 1);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------ */
@@ -628,7 +605,7 @@ void ir_print(const IrGraph *g, Str *out)
         print_param(&g->params.at[i], out);
     }
     for (int i = 0; i < g->functions.n; i++) {
-        print_function(g->functions.at[i], out);
+        print_function(&p, g->functions.at[i]);
     }
     for (int i = 0; i < g->grids.n; i++) {
         print_grid(&p, i);

@@ -161,7 +161,7 @@ static bool fold_follows(const Reader *r)
     return sscanf(r->p, " #%*d in%n", &n) == 0 && n > 0 && !read_is_word_char(r->p[n]);
 }
 
-int read_function_number(Reader *r, const char *word)
+static int function_number(Reader *r, const char *word)
 {
     for (int i = 0; i < r->g->functions.n; i++) {
         if (strcmp(r->g->functions.at[i]->name, word) == 0) {
@@ -175,7 +175,7 @@ int read_function_number(Reader *r, const char *word)
 static IrExpr call(Reader *r)
 {
     IrExpr args[IR_FN_MAX_VARS], list = 0;
-    int function = read_function_number(r, read_name(r));
+    int function = function_number(r, read_name(r));
     int wanted = read_ok(r) ? r->g->functions.at[function]->n_params : 0;
     read_expect(r, "(");
     for (int i = 0; i < wanted; i++) {
@@ -273,6 +273,17 @@ static IrExpr named(Reader *r)
     return r->parts.at[part];
 }
 
+static IrExpr local(Reader *r)
+{
+    if (r->function == NULL) {
+        read_fail(r, "there are no variables outside of functions%s", "");
+        return 0;
+    }
+    int var = read_variable(r);
+    Elem type = read_ok(r) ? r->function->vars.at[var].type : ELEM_NONE;
+    return intern(r, (IrExprNode){.op = IR_X_LOCAL, .type = type, .num = var});
+}
+
 static IrExpr raise_rank(Reader *r, IrExpr e)
 {
     IrRank rank = (IrRank)read_one_of(r, IR_RANK_NAMES, IR_RANKS, "a rank");
@@ -298,6 +309,8 @@ IrExpr read_expression(Reader *r)
         e = param(r);
     } else if (read_accept(r, "@")) {
         e = call(r);
+    } else if (read_accept(r, "&")) {
+        e = local(r);
     } else if (read_accept(r, "#")) {
         e = intern(r, (IrExprNode){.op = IR_X_INDEX, .num = index_number(r)});
     } else if (digits || strncmp(r->p, "inf", 3) == 0 || strncmp(r->p, "nan", 3) == 0) {

@@ -31,8 +31,9 @@ typedef struct Reader {
     int nested;
     bool heads; /* the first time through */
     Vec(const Source *) sources;
-    Vec(int) place;    /* by node: where its head begins */
-    Vec(IrExpr) parts; /* t1, t2 ... of the node being read; [0] is unused */
+    Vec(int) place;       /* by node: where its head begins */
+    Vec(IrExpr) parts;    /* t1, t2 ... of the node being read; [0] is unused */
+    IrFunction *function; /* that is being read; NULL: none */
 } Reader;
 
 /* ---- words (read_words.c) ---- */
@@ -80,8 +81,8 @@ bool read_indented(Reader *r);
 
 /* %12, a node that is there. */
 IrId read_node_id(Reader *r);
-/* The number of the function with that name. */
-int read_function_number(Reader *r, const char *word);
+/* The number of the variable with that name in the function that is being read. */
+int read_variable(Reader *r);
 /* An expression up to what cannot belong to it. */
 IrExpr read_expression(Reader *r);
 /* "function f(v f32) f32" and its block. */

@@ -37,7 +37,7 @@
  * a fold that is a sequence of its own.  e!pixel has a higher rank than its operands ask for.  What a node uses several times
  * is named by a line t1 = e in front of the node's expressions.
  *
- * Functions are blocks of `set v = e`, `return e`, `if e`, `else`, `while e`, `for v in e .. e` and
+ * Functions, whose variables are &v in expressions, are blocks of `set v = e`, `return e`, `if e`, `else`, `while e`, `for v in e .. e` and
  * `end`, after their params and vars.
  */
 #ifndef IR_TEXT_H

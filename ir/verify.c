@@ -23,8 +23,9 @@
 
 typedef struct Check {
     const IrGraph *g;
-    const char *subject; /* "%3 blurred", "loop 1": what is looked at */
-    IrId node;           /* reads come before this one */
+    const char *subject;        /* "%3 blurred", "loop 1": what is looked at */
+    IrId node;                  /* reads come before this one */
+    const IrFunction *function; /* whose expressions these are; NULL: they are a node's */
     Str *out;
 } Check;
 
@@ -92,6 +93,9 @@ static void check_fold(Check *c, const IrExprNode *n)
 static void check_call(Check *c, const IrExprNode *n)
 {
     const IrFunction *f = c->g->functions.at[(int)n->num];
+    for (int i = 0; c->function != NULL && i <= (int)n->num; i++) {
+        require(c, c->g->functions.at[i] != c->function, "calls a function that is not complete");
+    }
     int k = 0;
     for (IrExpr a = n->a; a != 0; a = ir_expr(c->g, a)->b, k++) {
         require(c, k >= f->n_params || type_of(c, a) == f->vars.at[k].type,
@@ -118,6 +122,16 @@ static void check_operands(Check *c, const IrExprNode *n)
             "does arithmetic on truth values");
 }
 
+/* Functions are made of their variables and of nothing else. */
+static void check_place(Check *c, const IrExprNode *n)
+{
+    const IrFunction *f = c->function;
+    bool local = n->op == IR_X_LOCAL, own = f != NULL && local && (int)n->num < f->vars.n;
+    require(c, local == own && (!own || n->type == f->vars.at[(int)n->num].type), "has a variable of another function");
+    bool scalar = n->op == IR_X_CONST || local || n->op == IR_X_CAST || n->op == IR_X_CALL || n->op == IR_X_ARG;
+    require(c, f == NULL || scalar || ir_expr_op_arity(n->op) > 0, "computes in a function what only images can");
+}
+
 static void check_expr(const IrGraph *g, IrExpr e, void *ctx)
 {
     Check *c = ctx;
@@ -126,6 +140,7 @@ static void check_expr(const IrGraph *g, IrExpr e, void *ctx)
     ir_derive(g, &usual);
     require(c, n->type == usual.type, "has an expression of another type than its operands give");
     require(c, n->rank >= usual.rank, "has an expression of a lower rank than its operands");
+    check_place(c, n);
     switch (n->op) {
     case IR_X_READ:
     case IR_X_READAT:
@@ -157,6 +172,21 @@ static void check_tree(Check *c, IrExpr e, IrRank most)
         require(c, rank_of(c, e) <= most, "has an expression that cannot be computed there");
         require(c, ir_free_indices(c->g, e)->n == 0, "uses a fold's index outside the fold");
     }
+}
+
+static void check_in_function(const IrGraph *g, IrExpr e, void *ctx)
+{
+    ir_walk(g, e, check_expr, ctx);
+}
+
+static void check_functions(Check *c)
+{
+    for (int i = 0; i < c->g->functions.n; i++) {
+        c->function = c->g->functions.at[i];
+        c->subject = c->function->name;
+        ir_function_walk(c->g, c->function->body, check_in_function, c);
+    }
+    c->function = NULL;
 }
 
 /* ---- nodes --------------------------------------------------------------------------------- */
@@ -430,6 +460,7 @@ void ir_verify_report(const IrGraph *g, Str *out)
 {
     Check c = {.g = g, .out = out};
     check_all_names(&c);
+    check_functions(&c);
     for (c.node = 1; c.node < (IrId)g->nodes.n; c.node++) {
         if (!ir_node(g, c.node)->dead) {
             c.subject = arena_printf(g->arena, "%%%u %s", c.node, ir_node(g, c.node)->name);

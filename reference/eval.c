@@ -268,7 +268,7 @@ static double eval_call(IrEval *ev, const IrExprNode *n)
     for (IrExpr a = n->a; a != 0; a = ir_expr(ev->g, a)->b) {
         args[k++] = eval(ev, ir_expr(ev->g, a)->a);
     }
-    return ir_function_eval(ev->g->functions.at[(int)n->num], args);
+    return ir_function_eval(ev->g, ev->g->functions.at[(int)n->num], args);
 }
 
 static double eval_cast(IrEval *ev, const IrExprNode *n)

@@ -1,7 +1,7 @@
 /*
  * scalar: functions whose control flow depends on pixels.
  *
- * Such a function is compiled, for the types of its arguments, to the little tree of
+ * Such a function is compiled, for the types of its arguments, to the statements of
  * ir/function.h.  Types of locals are found by compiling again until none of them changes: a
  * local that takes a fraction anywhere is f32 everywhere.  Numbers from outside the function
  * (params, whole-image values) become arguments of their own.
@@ -19,8 +19,8 @@
 typedef struct Local {
     const char *name;
     int var;
-    bool loop;       /* a loop's variable: not assignable */
-    IrFnExpr *value; /* a parameter of an inlined function */
+    bool loop;    /* a loop's variable: not assignable */
+    IrExpr value; /* of a parameter of an inlined function; 0: it is a variable */
     struct Local *up;
 } Local;
 
@@ -36,12 +36,13 @@ typedef struct Compiler {
     Local *locals;
     Vec(Known) known;
     Vec(ScalarCapture) captures;
+    Vec(double) sizes; /* by expression, as far as asked for: of its text without what it shares */
     int next_local;
     Elem result;
     bool changed, bad;
 } Compiler;
 
-static IrFnExpr *compile(Compiler *c, const AstExpr *e);
+static IrExpr compile(Compiler *c, const AstExpr *e);
 
 Elem scalar_type_of_number(double value, bool whole)
 {
@@ -114,10 +115,25 @@ static Elem join(Elem p, Elem q)
     return ELEM_I32;
 }
 
-static IrFnExpr *broken(Compiler *c)
+static IrExpr broken(Compiler *c)
 {
     c->bad = true;
-    return ir_fn_const(c->el->g, 0, ELEM_I32);
+    return ir_const(c->el->g, 0);
+}
+
+/* The type of an expression; a constant without one has that of its number. */
+static Elem type_of(const Compiler *c, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(c->el->g, e);
+    bool number = n->op == IR_X_CONST && n->type == ELEM_F64;
+    return number ? scalar_type_of_number(n->num, n->num == floor(n->num)) : n->type;
+}
+
+/* A constant is calculated with in f64, as everywhere, and rounded once where it meets a pixel; 3.0 is one of f32. */
+static IrExpr constant(Compiler *c, double value, bool whole)
+{
+    IrGraph *g = c->el->g;
+    return !whole && value == floor(value) ? ir_const_typed(g, value, ELEM_F32) : ir_const(g, value);
 }
 
 Elem scalar_arithmetic(Elem e)
@@ -154,55 +170,52 @@ static Elem written_type(Elab *el, const char *type, Span span)
 
 /* ---- expressions ------------------------------------------------------------------------ */
 
-/* Constants are calculated with as everywhere: in f64, rounded once where they meet a pixel. */
-static IrFnExpr *make_op(Compiler *c, IrExprOp op, IrFnExpr *a, IrFnExpr *b)
+/* b is 0 where the operator has one operand. */
+static IrExpr make_op(Compiler *c, IrExprOp op, IrExpr a, IrExpr b)
 {
     IrGraph *g = c->el->g;
-    IrFnExpr *e = ir_fn_op(g, op, a, b, NULL);
-    bool constants = a->kind == IR_FN_CONST && (b == NULL || b->kind == IR_FN_CONST);
-    if (!constants || a->type == ELEM_BOOL) {
-        return e;
+    double x, y = 0;
+    IrRule rule = ir_op_rule(op);
+    bool numbers = rule == IR_RULE_ARITH || rule == IR_RULE_FLOAT;
+    if (numbers && ir_is_const(g, a, &x) && (b == 0 || ir_is_const(g, b, &y))) {
+        bool whole = type_of(c, a) != ELEM_F32 && (b == 0 || type_of(c, b) != ELEM_F32);
+        return constant(c, ir_apply(op, ELEM_F64, x, y, 0), whole && rule == IR_RULE_ARITH);
     }
-    double value = ir_apply(op, ELEM_F64, a->written, b != NULL ? b->written : 0, 0);
-    bool whole = e->type == ELEM_I32 || e->type == ELEM_U32;
-    return ir_fn_const(g, value, whole ? scalar_type_of_number(value, true) : e->type);
+    return b != 0 ? ir_op2(g, op, a, b) : ir_op1(g, op, a);
 }
 
-/* Stands for a variable that the next round will have. */
-static IrFnExpr *later(Compiler *c, Elem type)
+static IrExpr variable(Compiler *c, int var)
 {
-    IrFnExpr *e = ir_fn_const(c->el->g, 0, type);
-    e->kind = IR_FN_VAR;
-    return e;
+    return ir_local(c->el->g, var, c->f->vars.at[var].type);
 }
 
-static IrFnExpr *capture(Compiler *c, const AstExpr *e, Val v)
+static IrExpr capture(Compiler *c, const AstExpr *e, Val v)
 {
     IrExpr value = v.kind == VAL_NUMBER ? el_pixels(c->el, v, -1, IR_AX_X, e->span) : v.expr;
     for (int i = 0; i < c->captures.n; i++) {
         if (strcmp(c->captures.at[i].name, e->name) == 0) {
             Local *l = find_local(c, e->name);
-            return l != NULL ? ir_fn_var(c->el->g, c->f, l->var) : later(c, c->captures.at[i].type);
+            return l != NULL ? variable(c, l->var) : ir_const_typed(c->el->g, 0, c->captures.at[i].type);
         }
     }
     bool whole = v.kind == VAL_NUMBER && el_is_integral(c->el, value);
     Elem type = el_is_truth(c->el, v) ? ELEM_BOOL : whole ? ELEM_I32 : ELEM_F32;
     vec_push(c->el->arena, &c->captures, (ScalarCapture){e->name, value, type});
     c->changed = true;
-    return later(c, type);
+    return ir_const_typed(c->el->g, 0, type); /* the next round has a variable */
 }
 
-static IrFnExpr *compile_name(Compiler *c, const AstExpr *e)
+static IrExpr compile_name(Compiler *c, const AstExpr *e)
 {
     Elab *el = c->el;
     Local *l = find_local(c, e->name);
     if (l != NULL) {
-        return l->value != NULL ? l->value : ir_fn_var(el->g, c->f, l->var);
+        return l->value != 0 ? l->value : variable(c, l->var);
     }
     Binding *b = el_find(c->env, e->name);
-    const WordConstant *constant = words_constant(e->name);
-    if (b == NULL && constant != NULL) {
-        return ir_fn_const(el->g, constant->value, ELEM_F32);
+    const WordConstant *known = words_constant(e->name);
+    if (b == NULL && known != NULL) {
+        return constant(c, known->value, false);
     }
     if (b == NULL) {
         Scope *before = el->scope;
@@ -214,8 +227,7 @@ static IrFnExpr *compile_name(Compiler *c, const AstExpr *e)
     b->used = true;
     double value;
     if (el_constant(el, b->val, &value) && b->val.unit == NULL) {
-        Elem type = el_is_truth(el, b->val) ? ELEM_BOOL : scalar_type_of_number(value, value == floor(value));
-        return ir_fn_const(el->g, value, type);
+        return el_is_truth(el, b->val) ? ir_const_typed(el->g, value, ELEM_BOOL) : ir_const(el->g, value);
     }
     if (el_is_scalar(b->val)) {
         return capture(c, e, b->val);
@@ -227,10 +239,10 @@ static IrFnExpr *compile_name(Compiler *c, const AstExpr *e)
     return broken(c);
 }
 
-static bool want_truth(Compiler *c, const IrFnExpr *e, bool truth, Span span)
+static bool want_truth(Compiler *c, IrExpr e, bool truth, Span span)
 {
     Elab *el = c->el;
-    if ((e->type == ELEM_BOOL) == truth || c->bad) {
+    if ((type_of(c, e) == ELEM_BOOL) == truth || c->bad) {
         return true;
     }
     if (truth) {
@@ -244,60 +256,61 @@ static bool want_truth(Compiler *c, const IrFnExpr *e, bool truth, Span span)
     return false;
 }
 
-static IrFnExpr *power(Compiler *c, IrFnExpr *a, IrFnExpr *b)
+static IrExpr power(Compiler *c, IrExpr a, IrExpr b)
 {
-    double n = b->kind == IR_FN_CONST ? b->written : 0;
+    double n = 0;
+    (void)ir_is_const(c->el->g, b, &n);
     if (n == 0.5) {
-        return make_op(c, IR_X_SQRT, a, NULL);
+        return make_op(c, IR_X_SQRT, a, 0);
     }
     if (n != floor(n) || n < 1 || n > 8) {
         return make_op(c, IR_X_POW, a, b);
     }
-    IrFnExpr *result = NULL, *square = a;
+    IrExpr result = 0, square = a;
     for (int k = (int)n; k > 0; k /= 2) {
         if (k % 2 == 1) {
-            result = result == NULL ? square : make_op(c, IR_X_MUL, square, result);
+            result = result == 0 ? square : make_op(c, IR_X_MUL, square, result);
         }
         square = k > 1 ? make_op(c, IR_X_MUL, square, square) : square;
     }
     return result;
 }
 
-static IrFnExpr *compile_op2(Compiler *c, IrExprOp op, IrFnExpr *a, IrFnExpr *b, const AstExpr *e)
+static IrExpr compile_op2(Compiler *c, IrExprOp op, IrExpr a, IrExpr b, const AstExpr *e)
 {
     bool logic = op == IR_X_AND || op == IR_X_OR || op == IR_X_XOR;
     bool equality = op == IR_X_EQ || op == IR_X_NE;
-    bool truths = a->type == ELEM_BOOL && b->type == ELEM_BOOL;
+    bool truths = type_of(c, a) == ELEM_BOOL && type_of(c, b) == ELEM_BOOL;
     if (op == IR_X_POW) {
         return power(c, a, b);
     }
     if (equality && truths) {
-        return ir_fn_op(c->el->g, op, ir_fn_cast(c->el->g, a, ELEM_I32), ir_fn_cast(c->el->g, b, ELEM_I32), NULL);
+        return ir_op2(c->el->g, op, ir_cast(c->el->g, a, ELEM_I32), ir_cast(c->el->g, b, ELEM_I32));
     }
     bool fine = want_truth(c, a, logic, e->a->span);
     fine = want_truth(c, b, logic, e->b->span) && fine;
     return fine ? make_op(c, op, a, b) : broken(c);
 }
 
-static IrFnExpr *compile_unary(Compiler *c, const AstExpr *e)
+static IrExpr compile_unary(Compiler *c, const AstExpr *e)
 {
-    IrFnExpr *a = compile(c, e->a);
+    IrExpr a = compile(c, e->a);
     bool negates = strcmp(e->op, "not") == 0;
     if (!want_truth(c, a, negates, e->a->span)) {
         return a;
     }
-    return make_op(c, negates ? IR_X_NOT : IR_X_NEG, a, NULL);
+    return make_op(c, negates ? IR_X_NOT : IR_X_NEG, a, 0);
 }
 
-static IrFnExpr *compile_cond(Compiler *c, const AstExpr *e)
+static IrExpr compile_cond(Compiler *c, const AstExpr *e)
 {
-    IrFnExpr *cond = compile(c, e->b), *a = compile(c, e->a), *b = compile(c, e->c);
+    IrExpr cond = compile(c, e->b), a = compile(c, e->a), b = compile(c, e->c);
     want_truth(c, cond, true, e->b->span);
-    want_truth(c, b, a->type == ELEM_BOOL, e->c->span);
-    return ir_fn_op(c->el->g, IR_X_SELECT, cond, a, b);
+    want_truth(c, b, type_of(c, a) == ELEM_BOOL, e->c->span);
+    return c->bad ? cond : ir_op3(c->el->g, IR_X_SELECT, cond, a, b);
 }
 
-static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[SCALAR_MAX_ARGS])
+static int compile_args(Compiler *c, const AstExpr *e, IrExpr args[SCALAR_MAX_ARGS])
 {
     int n = 0;
     for (const AstArg *a = e->args; a != NULL && n < SCALAR_MAX_ARGS; a = a->next) {
@@ -307,38 +320,34 @@ static int compile_args(Compiler *c, const AstExpr *e, IrFnExpr *args[SCALAR_MAX
 }
 
 /* i32(x) and the like: rounded to even and saturated. */
-static IrFnExpr *convert_number(Compiler *c, IrFnExpr *v, Elem to)
+static IrExpr convert_number(Compiler *c, IrExpr v, Elem to)
 {
     IrGraph *g = c->el->g;
-    if (v->type == ELEM_F32 && to != ELEM_F32) {
-        v = make_op(c, IR_X_ROUND, v, NULL);
+    if (!elem_is_integer(to) || to == ELEM_BOOL) {
+        return ir_cast(g, v, scalar_arithmetic(to));
     }
-    if (elem_size(to) < sizeof(int32_t) && to != ELEM_BOOL) {
-        v = make_op(c, IR_X_MAX, v, ir_fn_const(g, elem_min(to), v->type));
-        v = make_op(c, IR_X_MIN, v, ir_fn_const(g, elem_max(to), v->type));
-    }
-    return ir_fn_cast(g, v, scalar_arithmetic(to));
+    return ir_saturate(g, type_of(c, v) == ELEM_BOOL ? ir_cast(g, v, ELEM_I32) : v, to);
 }
 
-static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
+static IrExpr call_op(Compiler *c, const Op *op, const AstExpr *e)
 {
     Elab *el = c->el;
-    IrFnExpr *args[SCALAR_MAX_ARGS];
+    IrExpr args[SCALAR_MAX_ARGS];
     int n = compile_args(c, e, args);
     Elem to = elem_from_name(op->name);
     if (to != ELEM_NONE && n == 1) {
         return convert_number(c, args[0], to);
     }
     if (strcmp(op->name, "number") == 0 && n == 1) {
-        return args[0]->type == ELEM_BOOL ? ir_fn_cast(el->g, args[0], ELEM_I32) : args[0];
+        return type_of(c, args[0]) == ELEM_BOOL ? ir_cast(el->g, args[0], ELEM_I32) : args[0];
     }
     IrExprOp x = ir_expr_op_from_name(op->name);
     int arity = x != IR_X_NONE ? ir_expr_op_arity(x) : 0;
     if (arity == 1 && n == 1) {
-        return make_op(c, x, args[0], NULL);
+        return make_op(c, x, args[0], 0);
     }
     if (arity == 2 && n >= 2) {
-        IrFnExpr *v = args[0];
+        IrExpr v = args[0];
         for (int i = 1; i < n; i++) {
             v = make_op(c, x, v, args[i]);
         }
@@ -351,29 +360,45 @@ static IrFnExpr *call_op(Compiler *c, const Op *op, const AstExpr *e)
     return broken(c);
 }
 
-static IrFnExpr *compile_default(Compiler *c, const AstStmt *fn, const AstName *p, Span span)
+static IrExpr compile_default(Compiler *c, const AstStmt *fn, const AstName *p, Span span)
 {
     Default own;
     if (!el_begin_default(c->el, fn, p, &own, span)) {
         return broken(c);
     }
-    IrFnExpr *v = compile(c, p->value);
+    IrExpr v = compile(c, p->value);
     c->el->defaults = own.up;
     return v;
 }
 
-static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
+static double size_of(Compiler *c, IrExpr e)
+{
+    while (c->sizes.n <= (int)e) {
+        vec_push(c->el->arena, &c->sizes, 0);
+    }
+    if (c->sizes.at[e] == 0) {
+        const IrExprNode n = *ir_expr(c->el->g, e);
+        double size = 1;
+        for (int i = 0; i < IR_CHILDREN; i++) {
+            size += n.child[i] != 0 ? size_of(c, n.child[i]) : 0;
+        }
+        c->sizes.at[e] = size;
+    }
+    return c->sizes.at[e];
+}
+
+static IrExpr call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
 {
     Elab *el = c->el;
-    IrFnExpr *args[SCALAR_MAX_ARGS];
+    IrExpr args[SCALAR_MAX_ARGS];
     int n = compile_args(c, e, args), i = 0;
     if (c->bad || !el_may_expand(el, fn, e->word)) {
         return broken(c);
     }
     Local *before = c->locals, *mine = NULL;
     for (const AstName *p = fn->names; p != NULL; p = p->next, i++) {
-        IrFnExpr *v = i < n ? args[i] : p->value != NULL ? compile_default(c, fn, p, e->word) : NULL;
-        if (v == NULL) {
+        IrExpr v = i < n ? args[i] : p->value != NULL ? compile_default(c, fn, p, e->word) : 0;
+        if (v == 0) {
             el_error(el, MISSING_ARGUMENT, e->word, fn->name, p->name);
             return broken(c);
         }
@@ -384,25 +409,25 @@ static IrFnExpr *call_inline(Compiler *c, const AstStmt *fn, const AstExpr *e)
     Frame frame = {fn, el->frame};
     el->frame = &frame;
     c->locals = mine;
-    IrFnExpr *v = compile(c, fn->a);
+    IrExpr v = compile(c, fn->a);
     c->locals = before;
     el->frame = frame.up;
-    if (v->size > ELAB_MAX_EXPANDED && !c->bad) {
+    if (size_of(c, v) > ELAB_MAX_EXPANDED && !c->bad) {
         el_expands_too_much(el, e->word);
         return broken(c);
     }
     return v;
 }
 
-static IrFnExpr *call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const AstExpr *e)
+static IrExpr call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const AstExpr *e)
 {
     Elab *el = c->el;
-    IrFnExpr *args[SCALAR_MAX_ARGS + 32];
+    IrExpr args[SCALAR_MAX_ARGS + 32];
     Elem types[SCALAR_MAX_ARGS];
     int n = compile_args(c, e, args), n_captures;
     ScalarCapture *captures;
     for (int i = 0; i < n; i++) {
-        types[i] = args[i]->type;
+        types[i] = type_of(c, args[i]);
     }
     if (c->bad) {
         return broken(c);
@@ -418,10 +443,13 @@ static IrFnExpr *call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const
         AstExpr name = {.kind = AST_NAME, .name = captures[i].name, .span = e->word};
         args[n++] = compile_name(c, &name);
     }
-    return ir_fn_call(el->g, f, args);
+    for (int i = 0; i < n; i++) {
+        args[i] = ir_cast(el->g, args[i], f->vars.at[i].type);
+    }
+    return ir_call(el->g, scalar_index(el, f), args, n);
 }
 
-static IrFnExpr *compile_call(Compiler *c, const AstExpr *e)
+static IrExpr compile_call(Compiler *c, const AstExpr *e)
 {
     Elab *el = c->el;
     Binding *b = el_find(c->env, e->name);
@@ -438,20 +466,20 @@ static IrFnExpr *compile_call(Compiler *c, const AstExpr *e)
     return broken(c);
 }
 
-static IrFnExpr *compile_any(Compiler *c, const AstExpr *e)
+static IrExpr compile_any(Compiler *c, const AstExpr *e)
 {
     Elab *el = c->el;
     switch (e->kind) {
     case AST_NUMBER:
-        return ir_fn_const(el->g, e->num, scalar_type_of_number(e->num, e->is_int));
+        return constant(c, e->num, e->is_int);
     case AST_BOOL:
-        return ir_fn_const(el->g, e->num, ELEM_BOOL);
+        return ir_const_typed(el->g, e->num, ELEM_BOOL);
     case AST_NAME:
         return compile_name(c, e);
     case AST_UNARY:
         return compile_unary(c, e);
     case AST_BINARY: {
-        IrFnExpr *a = compile(c, e->a), *b = compile(c, e->b);
+        IrExpr a = compile(c, e->a), b = compile(c, e->b);
         return compile_op2(c, el_binary_op(e->op), a, b, e);
     }
     case AST_COND:
@@ -470,15 +498,16 @@ static IrFnExpr *compile_any(Compiler *c, const AstExpr *e)
     }
 }
 
-static IrFnExpr *compile(Compiler *c, const AstExpr *e)
+static IrExpr compile(Compiler *c, const AstExpr *e)
 {
-    IrFnExpr *v = stack_is_low() ? NULL : compile_any(c, e);
-    if ((v == NULL || v->depth > ELAB_MAX_BRACKETS) && !c->bad) {
+    IrExpr v = stack_is_low() ? 0 : compile_any(c, e);
+    bool deep = v == 0 || ir_expr(c->el->g, v)->depth > ELAB_MAX_BRACKETS;
+    if (deep && !c->bad) {
         Diag *d = el_error(c->el, TOO_DEEP, e->span, "");
         diag_help(c->el->diags, d, "in a function with control flow an expression is at most %d operators deep",
                   ELAB_MAX_BRACKETS);
     }
-    return v == NULL || v->depth > ELAB_MAX_BRACKETS ? broken(c) : v;
+    return deep ? broken(c) : v;
 }
 
 /* ---- statements ------------------------------------------------------------------------- */
@@ -511,7 +540,7 @@ static void widen(Compiler *c, Elem *known, Elem type)
 static IrFnStmt *compile_assign(Compiler *c, const AstStmt *s)
 {
     Elab *el = c->el;
-    IrFnExpr *v = compile(c, s->a);
+    IrExpr v = compile(c, s->a);
     Local *l = find_local(c, s->name);
     if (l != NULL && l->loop) {
         Diag *d = el_error(el, LOOP_VARIABLE, s->name_span, s->name);
@@ -521,47 +550,46 @@ static IrFnStmt *compile_assign(Compiler *c, const AstStmt *s)
     }
     if (l == NULL) {
         Elem *known = known_type(c);
-        widen(c, known, v->type);
+        widen(c, known, type_of(c, v));
         l = add_local(c, s->name, add_var(c, s->name, *known));
     } else if (l->var >= c->f->n_params) {
         int slot = l->var - c->f->n_params;
-        widen(c, &c->known.at[slot].type, v->type);
+        widen(c, &c->known.at[slot].type, type_of(c, v));
     }
     Elem have = c->f->vars.at[l->var].type;
-    if ((have == ELEM_BOOL) != (v->type == ELEM_BOOL) && !c->bad && !c->changed) {
+    if ((have == ELEM_BOOL) != (type_of(c, v) == ELEM_BOOL) && !c->bad && !c->changed) {
         el_error(el, LOCAL_CHANGES, s->name_span, s->name);
         c->bad = true;
     }
     IrFnStmt *st = new_stmt(c, IR_FN_SET);
     st->var = l->var;
-    st->a = ir_fn_cast(el->g, v, have);
+    st->a = ir_cast(el->g, v, have);
     return st;
 }
 
 /* A bound as i32: a / b of whole numbers is the floor, and fractions are rounded inwards. */
-static IrFnExpr *compile_bound(Compiler *c, const AstExpr *e, bool upper)
+static IrExpr compile_bound(Compiler *c, const AstExpr *e, bool upper)
 {
     IrGraph *g = c->el->g;
-    IrFnExpr *v;
+    IrExpr v;
     if (e->kind == AST_BINARY && strcmp(e->op, "/") == 0) {
-        IrFnExpr *a = compile(c, e->a), *b = compile(c, e->b);
-        bool whole = a->type != ELEM_F32 && b->type != ELEM_F32;
+        IrExpr a = compile(c, e->a), b = compile(c, e->b);
+        bool whole = type_of(c, a) != ELEM_F32 && type_of(c, b) != ELEM_F32;
         v = make_op(c, whole ? IR_X_FLOORDIV : IR_X_DIV, a, b);
     } else {
         v = compile(c, e);
     }
     want_truth(c, v, false, e->span);
-    if (v->type == ELEM_F32) {
-        v = make_op(c, upper ? IR_X_FLOOR : IR_X_CEIL, v, NULL);
+    if (type_of(c, v) == ELEM_F32) {
+        v = make_op(c, upper ? IR_X_FLOOR : IR_X_CEIL, v, 0);
     }
-    v = ir_fn_cast(g, v, ELEM_I32);
+    v = ir_cast(g, v, ELEM_I32);
     /* The loop's variable goes one past its last value, which must not overflow. */
-    bool halved = v->kind == IR_FN_OP && v->op == IR_X_FLOORDIV && v->b->kind == IR_FN_CONST && v->b->num >= 2;
-    bool small = v->kind == IR_FN_CONST && v->num < 2147483647.0;
-    if (upper && !halved && !small) {
-        v = make_op(c, IR_X_MIN, v, ir_fn_const(g, 2147483646.0, ELEM_I32));
-    }
-    return v;
+    const IrExprNode *n = ir_expr(g, v);
+    double number;
+    bool halved = n->op == IR_X_FLOORDIV && ir_is_const(g, n->b, &number) && number >= 2;
+    bool small = ir_is_const(g, v, &number) && number < elem_max(ELEM_I32);
+    return upper && !halved && !small ? ir_op2(g, IR_X_MIN, v, ir_const(g, elem_max(ELEM_I32) - 1)) : v;
 }
 
 static IrFnStmt *compile_for(Compiler *c, const AstStmt *s)
@@ -583,17 +611,17 @@ static IrFnStmt *compile_for(Compiler *c, const AstStmt *s)
 
 static IrFnStmt *compile_return(Compiler *c, const AstStmt *s)
 {
-    IrFnExpr *v = compile(c, s->a);
+    IrExpr v = compile(c, s->a);
     if (c->fn->type == NULL) {
-        widen(c, &c->result, v->type);
+        widen(c, &c->result, type_of(c, v));
     }
-    if ((c->result == ELEM_BOOL) != (v->type == ELEM_BOOL) && !c->bad) {
+    if ((c->result == ELEM_BOOL) != (type_of(c, v) == ELEM_BOOL) && !c->bad) {
         Elab *el = c->el;
-        el_error(el, RETURN_TYPE, s->a->span, c->fn->name, elem_name(c->result), elem_name(v->type));
+        el_error(el, RETURN_TYPE, s->a->span, c->fn->name, elem_name(c->result), elem_name(type_of(c, v)));
         c->bad = true;
     }
     IrFnStmt *st = new_stmt(c, IR_FN_RETURN);
-    st->a = ir_fn_cast(c->el->g, v, c->result);
+    st->a = ir_cast(c->el->g, v, c->result);
     return st;
 }
 
@@ -690,6 +718,15 @@ static const char *function_name(Elab *el, const char *name)
         }
         unique = arena_printf(el->arena, "%s_%d", name, k);
     }
+}
+
+int scalar_index(const Elab *el, const IrFunction *f)
+{
+    int i = 0;
+    while (el->g->functions.at[i] != f) {
+        i++;
+    }
+    return i;
 }
 
 /* The types of the parameters: as written, else as given; false after a complaint. */

@@ -53,7 +53,7 @@ static Val call_on_constants(Elab *el, const IrFunction *f, const IrExpr *args, 
         }
     }
     double v;
-    if (!ir_function_eval_within(f, values, MAX_STEPS, &v)) {
+    if (!ir_function_eval_within(el->g, f, values, MAX_STEPS, &v)) {
         Diag *d = el_error(el, ENDLESS, span, f->name, MAX_STEPS);
         diag_help(el->diags, d,
                   "does its loop end? on an image it runs on the device: call it on "
@@ -61,15 +61,6 @@ static Val call_on_constants(Elab *el, const IrFunction *f, const IrExpr *args, 
         return el_err();
     }
     return el_host(ir_const_typed(el->g, v, f->type == ELEM_BOOL ? ELEM_BOOL : ELEM_F64));
-}
-
-static int function_index(const Elab *el, const IrFunction *f)
-{
-    int i = 0;
-    while (el->g->functions.at[i] != f) {
-        i++;
-    }
-    return i;
 }
 
 Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, const Span *at, int n, Span span)
@@ -117,6 +108,6 @@ Val el_scalar_call(Elab *el, const AstStmt *fn, Scope *env, const Val *args, con
     if (grid < 0) {
         return call_on_constants(el, f, exprs, n, span);
     }
-    IrExpr result = ir_call(el->g, function_index(el, f), exprs, n);
+    IrExpr result = ir_call(el->g, scalar_index(el, f), exprs, n);
     return labels != 0 ? el_vector(result, labels) : el_image(el, result, grid);
 }

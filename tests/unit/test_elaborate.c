@@ -285,31 +285,61 @@ static void control_flow_becomes_a_function(void **state)
     assert_int_equal(g->functions.n, 1);
     Str s;
     str_init(&s, &arena);
-    ir_function_print_c(g->functions.at[0], &s);
-    assert_string_equal(s.at, "static inline float f__fn(int v_, float limit_)\n"
-                              "{\n"
-                              "    float s_ = 0;\n"
-                              "    int i_ = 0;\n"
-                              "    s_ = 0.0f;\n"
-                              "    int i__last = (v_ < 2147483646 ? v_ : 2147483646);\n"
-                              "    for (i_ = 1; i_ <= i__last; i_++) {\n"
-                              "        if ((px_mod(i_, 3) == 0) && ((float)i_ > limit_)) {\n"
-                              "            s_ = s_ + ((float)i_ / 2.0f);\n"
-                              "        }\n"
-                              "        else if (i_ == 7) {\n"
-                              "            return s_;\n"
-                              "        }\n"
-                              "    }\n"
-                              "    while (s_ > 1000.0f) {\n"
-                              "        s_ = s_ - 0.1f;\n"
-                              "    }\n"
-                              "    return s_;\n"
-                              "}\n");
+    ir_print(g, &s);
+    assert_in(s.at, "function f : f32\n"
+                    "    param v : i32\n"
+                    "    param limit : f32\n"
+                    "    var s : f32\n"
+                    "    var i : i32\n"
+                    "    set s = 0:f32\n"
+                    "    for i in 1:i32 .. min(&v, 2147483646:i32)\n"
+                    "        if and(eq(mod(&i, 3:i32), 0:i32), gt(f64(&i), f64(&limit)))\n"
+                    "            set s = add(&s, div(f32(&i), 2:f32))\n"
+                    "        else\n"
+                    "            if eq(&i, 7:i32)\n"
+                    "                return &s\n"
+                    "            end\n"
+                    "        end\n"
+                    "    end\n"
+                    "    while gt(&s, 1000:f32)\n"
+                    "        set s = sub(&s, 0.10000000149011612:f32)\n"
+                    "    end\n"
+                    "    return &s\n");
     /* 6 / 2 at i = 6, then out at 7. */
     const double args[2] = {20, 3.5};
-    assert_true(ir_function_eval(g->functions.at[0], args) == 3);
+    assert_true(ir_function_eval(g, g->functions.at[0], args) == 3);
     const double few[2] = {5, 3.5};
-    assert_true(ir_function_eval(g->functions.at[0], few) == 0);
+    assert_true(ir_function_eval(g, g->functions.at[0], few) == 0);
+}
+
+/* A whole number stays one until it meets a fraction; 3.0 is a fraction, and constants are f64 among themselves. */
+static void numbers_of_functions_keep_their_types(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *returns;
+        double at_five;
+        Elem type;
+    } CASES[] = {{"7 // 2 + v", 8, ELEM_I32},
+                 {"v / 2", 2.5, ELEM_F32},
+                 {"6 / 2", 3, ELEM_F32},
+                 {"3.0 * v", 15, ELEM_F32},
+                 {"0.1 + 0.2 - 0.3", (double)(float)(0.1 + 0.2 - 0.3), ELEM_F32},
+                 {"(1 if v > 4 else 2.5)", 1, ELEM_F32},
+                 {"u8(v * 60 + 0.5)", 255, ELEM_I32},
+                 {"3000000000", 3000000000, ELEM_U32},
+                 {"v > 4.5", 1, ELEM_BOOL},
+                 {"abs(-v) ** 2 % 7", 4, ELEM_I32}};
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g = elaborate(arena_printf(&arena,
+                                            "n = ramp(x = 9)\nfn f(v) {\n  while v < 0 { v = v + 1 }\n"
+                                            "  return %s\n}\noutput a = f(n)",
+                                            CASES[i].returns));
+        assert_non_null(g);
+        const double five = 5;
+        assert_int_equal(g->functions.at[0]->type, CASES[i].type);
+        assert_true(ir_function_eval(g, g->functions.at[0], &five) == CASES[i].at_five);
+    }
 }
 
 /* ---- pages ------------------------------------------------------------------------------ */
@@ -814,6 +844,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_last_conversion_says_how_an_output_is_stored, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(tables_keep_the_users_spelling, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(control_flow_becomes_a_function, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(numbers_of_functions_keep_their_types, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(pages_show_what_happens, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(wrong_programs_are_told_so, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(all_mistakes_are_reported_at_once, arena_setup, arena_teardown),

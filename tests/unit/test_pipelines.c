@@ -523,6 +523,20 @@ static void functions_take_many_arguments(void **state)
     check(s.at);
 }
 
+/* A function calls others, whose text stands before its own; a condition of a `while` that names what it uses twice is
+ * computed in each turn. */
+static void functions_call_functions(void **state)
+{
+    (void)state;
+    check("input image[y, x]\n"
+          "fn digits(v : i32) : i32 {\n  k = 0\n  while v > 0 {\n    k = k + 1\n    v = v // 10\n  }\n  return k\n}\n"
+          "fn all(v : i32) : i32 {\n  s = 0\n  for i in 1 .. v { s = s + digits(i) }\n  return s\n}\n"
+          "fn steps(a : f32) : f32 {\n  n = 0.0\n"
+          "  while (a * a + 3 / a) * (a * a + 3 / a) > 20 + digits(i32(a)) and n < 50 {\n"
+          "    a = a * 0.7 if n < 9 else a - 2\n    n = n + 1\n  }\n  return n + 7 // 2\n}\n"
+          "output a = all(i32(image) % 50)\noutput b = steps(image + 0.5)\n");
+}
+
 /* Limits on both sides of numbers of f32, beyond all of them, and those that are none: pixels are compared as
  * they would be in f64. */
 static void limits_between_numbers(void **state)
@@ -661,6 +675,7 @@ int main(void)
         TEST(labels_of_any_numbers_are_coloured),
         TEST(dense_windows_may_be_large),
         TEST(functions_take_many_arguments),
+        TEST(functions_call_functions),
         TEST(a_reference_that_takes_too_long_is_given_up),
         TEST(what_a_fold_does_not_change_is_evaluated_once),
     };

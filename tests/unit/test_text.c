@@ -352,7 +352,11 @@ static const struct Broken {
     {HEAD "bound \"q\" \"at least 0\" in 0 .. 100\n    value f64(%1)\n", "bound 0: "},
     {"function f : i32\n    param n : i32\n    set n = 1:i32\n", "does not always return a value"},
     {"function f : i32\n    return 1.5:f32\n", "graph.ir:2:11: expected an expression of type i32"},
-    {"function f : i32\n    return m\n", "there is no variable 'm'"},
+    {"function f : i32\n    return &m\n", "there is no variable 'm'"},
+    {"function f : i32\n    return m\n", "nothing is called 'm' here"},
+    {"function f : i32\n    return coord(x)\n" HEAD B "\n    in 0 %1\n" TAIL,
+     "computes in a function what only images can"},
+    {HEAD B "\n    in 0 &v\n" TAIL, "there are no variables outside of functions"},
     {"function f : i32\n    if 1:bool\n    return 1:i32\n", "expected 'end'"},
     {"function f : f64\n    return 1:i32\n", "expected bool, i32, u32 or f32"},
 };
