@@ -5,6 +5,7 @@
 
 #include "../base/stack.h"
 #include "batch/batch.h"
+#include "batch/batch_ranks.h"
 #include "batch/resources.h"
 #include "batch/shard.h"
 #include "batch/workflow.h"
@@ -35,7 +36,7 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
         return batch_dry_run(program, options);
     } else {
         signals_install(SIGNALS_IN_ORDER);
-        return batch_run(program, options, hooks);
+        return batch_run_ranks(program, options, hooks);
     }
     return CODE_OK;
 }

@@ -27,6 +27,7 @@ runtime/primitives/distance base runtime/host runtime/primitives
 runtime/primitives/flood base runtime/host runtime/primitives
 runtime/primitives/fourier base runtime/primitives
 runtime/primitives/near base runtime/host runtime/primitives
+mpi base runtime/host
 runtime/exec base program runtime/host runtime/files runtime/device runtime/primitives
 runtime/command base program runtime/host runtime/files
 runtime/report base runtime/host runtime/files

@@ -118,6 +118,26 @@ void devices_close(Devices *devices, const Device *keep)
     *devices = (Devices){0};
 }
 
+bool devices_of_rank(const char *choice, int local, char **out, Err *err)
+{
+    char *list = choice == NULL || strcmp(choice, ALL) == 0 ? all_devices(err) : strdup(choice), *rest = NULL;
+    int n = 1, k = 0;
+    *out = NULL;
+    if (list == NULL) {
+        return no_memory(err);
+    }
+    for (const char *c = list; *c != '\0'; c++) {
+        n += *c == ',';
+    }
+    for (const char *name = strtok_r(list, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest)) {
+        if (k++ == local % n) {
+            *out = strdup(name);
+        }
+    }
+    free(list);
+    return *out != NULL || no_memory(err);
+}
+
 const char *devices_first(const char *choice, char *text)
 {
     if (choice == NULL || strcmp(choice, ALL) == 0) {

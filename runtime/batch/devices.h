@@ -16,6 +16,9 @@ typedef struct Devices {
 bool devices_open(const DevOptions *options, Device *first, Devices *out, Err *why, Err *err);
 /* All but those that stay open: *keep, where it is one of them. */
 void devices_close(Devices *devices, const Device *keep);
+/* Of the devices that --device names (NULL: all), the one of process `local` of this host, each in turn; owned by the caller
+ * (free). */
+bool devices_of_rank(const char *choice, int local, char **out, Err *err);
 /* The first name of a list, for who plans for one device: NULL for "all".  `text` has room for as much as the choice. */
 const char *devices_first(const char *choice, char *text);
 

@@ -446,6 +446,13 @@ void exec_set_parts(Exec *exec, int rows, bool across)
     unbind(exec);
 }
 
+void exec_set_owners(Exec *exec, Owners *owners)
+{
+    exec->owners = owners;
+    exec->target.owners = owners != NULL ? owners->n : 1;
+    unbind(exec);
+}
+
 void exec_set_shape(Exec *exec, int shape)
 {
     exec_shape(&exec->target, shape);

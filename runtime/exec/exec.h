@@ -15,6 +15,7 @@
 #define RUNTIME_EXEC_H
 
 #include "exec_plan.h"
+#include "../host/owners.h"
 
 typedef struct Exec Exec;
 
@@ -80,6 +81,9 @@ void exec_set_shape(Exec *exec, int shape);
 void exec_set_compilers(Exec *exec, int compilers);
 /* For tests: from the next exec_bind on, as if the device had only so many bytes; 0: what it has. */
 void exec_set_limit(Exec *exec, uint64_t bytes);
+/* From the next exec_bind on, images are cut into parts, which are shared out to owners (parts_share.h); borrowed.  All of
+ * them bind and run the same.  The first one alone gives rows of outputs away; values and tables all have.  NULL: nobody. */
+void exec_set_owners(Exec *exec, Owners *owners);
 bool exec_in_parts(const Exec *exec);
 /* In parts: bytes of host memory that may be pinned beside staging, so that the driver's tables stay in the limit. */
 uint64_t exec_pinnable(const Exec *exec);

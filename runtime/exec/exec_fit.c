@@ -250,11 +250,15 @@ bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *er
         *err = one;
         return false;
     }
-    bool forced = target->part_rows > 0;
+    bool shared = target->owners > 1, forced = target->part_rows > 0 || shared;
     if (fits && !forced && (target->limit == 0 || plan->peak <= exec_limit_usable(plan, target, target->limit))) {
         return true;
     }
     if (!plan_parts(plan, target, target->limit, err)) {
+        if (fits && shared) { /* the first owner does it alone */
+            err_clear(err);
+            return in_one_piece(plan, target, err);
+        }
         uint64_t whole = fits && !forced ? plan->peak : UINT64_MAX;
         if (least && err->code == CODE_MEMORY) {
             *least = least_limit(plan, target, whole);

@@ -28,6 +28,7 @@ typedef struct ExecTarget {
     uint64_t max_alloc; /* bytes of the largest single allocation; 0: no limit */
     uint64_t limit;     /* bytes that a run may hold on the device; 0: no limit */
     int part_rows;      /* tests: cut into parts of so many rows; 0: only where it must be cut */
+    int owners;         /* so many share the parts of each segment; 0, 1: nobody does */
     bool part_across;   /* tests: volumes are cut across their planes, where that can be */
     int compilers;      /* threads that compile; with several, also what primitives will ask for */
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */

@@ -57,6 +57,7 @@ struct Exec {
     uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void *context);
     void *stop_context;
+    Owners *owners;   /* see exec_set_owners */
     Staging *staging; /* NULL until rows go through it */
 };
 

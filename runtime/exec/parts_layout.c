@@ -479,6 +479,10 @@ static bool layout_with(const Search *s, PartsSegment *seg, uint64_t slab)
 {
     int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
     int most = seg->most > 0 && seg->most < seg->extent ? seg->most : seg->extent;
+    if (s->target->owners > 1) {
+        int share = seg->extent / s->target->owners / seg->grain * seg->grain;
+        most = share < seg->grain ? seg->grain : share < most ? share : most;
+    }
     most = s->target->part_rows > 0 ? s->target->part_rows : most;
     seg->slab = slab;
     seg->double_buffers = false;

@@ -98,6 +98,9 @@ static bool give(const PartsPixels *p, int output, PartsSpan span, const void *f
 {
     int buffer = p->exec->program->outputs[output].buffer;
     const ExecGrid *g = grid_of(p->exec, buffer);
+    if (p->exec->owners != NULL && p->exec->owners->number > 0) {
+        return true;
+    }
     const LabelIds *ids = exec_ids(p->exec, output);
     size_t row = parts_row_bytes(p->exec, buffer), bytes = (size_t)span.rows * row;
     uint32_t *numbers = ids != NULL ? malloc(bytes + 1) : NULL;

@@ -39,7 +39,7 @@ void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int 
 
 bool parts_gives_late(const Segment *seg, int buffer)
 {
-    return seg->plan->cols > 0 ||
+    return seg->shared || seg->plan->cols > 0 ||
            (!parts_is_vector(seg->run->plan, buffer) && parts_is_across(seg->plan, parts_grid_of(seg->run, buffer)));
 }
 
@@ -131,11 +131,13 @@ static bool cut_block(const Run *run, Stretch *s, int64_t done, int64_t lines)
 
 /* ---- resident rows --------------------------------------------------------------------- */
 
-/* What is resident of a buffer in this segment; -1: none.  Across planes there is none. */
+/* What is resident of a buffer in this segment; -1: none.  Across planes there is none, nor where an owner has not the
+ * first rows. */
 static int resident_of(const Segment *seg, int buffer)
 {
     const PartsPlan *parts = seg->run->parts;
-    bool possible = seg->plan->cols == 0 && !parts_is_across(seg->plan, parts_grid_of(seg->run, buffer));
+    bool possible = seg->run->owners == NULL && seg->plan->cols == 0 &&
+                    !parts_is_across(seg->plan, parts_grid_of(seg->run, buffer));
     for (int i = 0; i < parts->n_residents && possible; i++) {
         if (parts->residents[i].buffer == buffer && seg->residents[i] != NULL) {
             return i;

@@ -16,6 +16,7 @@
 #include "../host/status.h"
 #include "exec_carry.h"
 #include "parts_boxes.h"
+#include "parts_share.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -256,6 +257,11 @@ static bool call_primitive(Segment *seg, int t, int c)
     TRY(exec_args(run->exec, task->step, &range, &args, run->err));
     parts_call(run->plan, seg->plan, task, run->exec->dev, seg->at, seg->rows, c, labels, &call);
     exec_call(run->exec, task->step, args, &call, run->err);
+    if (seg->shared) {
+        call.owners = run->owners;
+        call.part.first = seg->at == seg->from && c == 0;
+        call.part.last = seg->at + seg->rows >= seg->to && c + 1 == call.part.channels;
+    }
     call.scratch = seg->scratch[t];
     call.scratch_size = (size_t)seg->plan->scratch[t];
     call.state = &run->state[task->step];
@@ -499,7 +505,7 @@ static bool run_parts(Segment *seg)
 {
     const PartsSegment *plan = seg->plan;
     TRY(dev_follow(seg->run->exec->dev, DEV_UPLOAD, DEV_COMPUTE, seg->run->err));
-    for (int at = 0; at < plan->extent; at += plan->rows) {
+    for (int at = seg->from; at < seg->to; at += plan->rows) {
         seg->at = at;
         seg->rows = smaller(plan->rows, plan->extent - at);
         TRY((plan->cols > 0 ? run_tiles : run_part)(seg));
@@ -514,7 +520,8 @@ static bool run_parts(Segment *seg)
 static bool give_late(Run *run, int buffer)
 {
     PartsStore **store = &run->pixels.store[buffer];
-    TRY(!run->parts->given[buffer] || run->muted || parts_give(&run->pixels, buffer, run->err));
+    bool gives = run->parts->given[buffer] && !run->muted;
+    TRY(!gives || (parts_share_collect(run, buffer) && parts_give(&run->pixels, buffer, run->err)));
     if (!run->parts->kept[buffer]) {
         parts_store_drop(*store);
         *store = NULL;
@@ -659,12 +666,17 @@ static bool run_laid_out(Run *run, PartsSegment *plan)
     Segment seg;
     bool ok = segment_begin(&seg, run, plan);
     if (ok) {
+        parts_share_out(&seg);
         forget_overwritten(&seg);
-        ok = open_all(&seg);
+        ok = parts_share_fetch(&seg) && open_all(&seg);
     }
     seg.rows = plan->rows;
     ok = ok && (plan->kind == PARTS_CUT ? run_parts : run_tasks)(&seg);
-    ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0})) && save_all(&seg);
+    ok = ok && (plan->kind != PARTS_WHOLE || read_labels(run, &(PartsSegment){0}));
+    if (ok) {
+        parts_share_note(&seg);
+    }
+    ok = ok && save_all(&seg);
     if (ok) {
         note_resident(&seg);
     }
@@ -706,21 +718,27 @@ static bool carry_images(Run *run, const ProgStep *end)
 {
     PartsStore **store = run->pixels.store;
     PartsStore **next = calloc((size_t)end->n_carries + 1, sizeof *next);
-    if (!next) {
+    PartsMade *made = calloc((size_t)end->n_carries + 1, sizeof *made);
+    if (!next || !made) {
+        free(next);
+        free(made);
         return no_memory(run->err);
     }
     for (int i = 0; i < end->n_carries; i++) {
         const ProgCarry *c = &end->carries[i];
         next[i] = !c->is_value && store[c->next] ? parts_store_keep(store[c->next]) : NULL;
+        made[i] = next[i] ? run->made[c->next] : made[i];
     }
     for (int i = 0; i < end->n_carries; i++) {
         if (next[i]) {
             run->resident[end->carries[i].carry] = NOWHERE;
             parts_store_drop(store[end->carries[i].carry]);
             store[end->carries[i].carry] = next[i];
+            run->made[end->carries[i].carry] = made[i];
         }
     }
     free(next);
+    free(made);
     return true;
 }
 
@@ -795,10 +813,11 @@ static bool begin(Run *run)
     for (size_t i = 0; run->resident && i < buffers; i++) {
         run->resident[i] = NOWHERE;
     }
+    run->made = calloc(buffers, sizeof *run->made);
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
     return (run->vectors && run->labels && run->state && run->notes && run->done && run->scratch && run->filled &&
-            run->resident && run->pixels.store && run->pixels.most) ||
+            run->resident && run->made && run->pixels.store && run->pixels.most) ||
            no_memory(run->err);
 }
 
@@ -822,14 +841,26 @@ static void end(Run *run)
     free(run->scratch);
     free(run->filled);
     free(run->resident);
+    free(run->made);
     free(run->pixels.store);
     free(run->pixels.most);
     free(run->pixels.line);
 }
 
+/* What outputs still want of whole images. */
+static bool give_rest(Run *run)
+{
+    for (int i = 0; i < run->program->n_outputs; i++) {
+        int buffer = run->program->outputs[i].buffer;
+        TRY(buffer < 0 || run->parts->given[buffer] || parts_share_collect(run, buffer));
+    }
+    return parts_give_rest(&run->pixels, run->err);
+}
+
 bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
 {
     Run run = {.exec = exec,
+               .owners = exec->owners,
                .program = exec->program,
                .plan = exec->plan,
                .parts = exec->plan->parts,
@@ -837,9 +868,10 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                .laid_out = -1,
                .pixels = {.exec = exec, .stream = stream, .budget = {store_budget(exec), stream->crew}},
                .err = err};
-    bool ok = exec_stage(exec, err) && begin(&run) && parts_count_labels(&run.pixels, err) &&
-              exec_write_counts(exec, err) && run_range(&run, 0, run.parts->n) &&
-              read_labels(&run, &(PartsSegment){0}) && parts_give_rest(&run.pixels, err);
+    bool ok = exec_stage(exec, err) && begin(&run) && (run.owners == NULL || parts_share_check(&run)) &&
+              parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
+              run_range(&run, 0, run.parts->n) && read_labels(&run, &(PartsSegment){0}) && give_rest(&run);
+    ok = parts_share_end(&run, ok);
     if (!ok && exec->staging) {
         staging_forget(exec->staging);
     }

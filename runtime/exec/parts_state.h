@@ -7,6 +7,7 @@
 
 #include "parts_pixels.h"
 #include "../device/staging.h"
+#include "../host/owners.h"
 
 /* Rows of pixels next to each other on both sides, counted from the first row of all planes. */
 typedef struct Stretch {
@@ -16,8 +17,16 @@ typedef struct Stretch {
     bool given;                 /* on their way down: to outputs, too */
 } Stretch;
 
+/* How what a store has was shared out: in parts of so many rows (planes); 0: every owner has all of it. */
+typedef struct PartsMade {
+    bool planes;
+    int extent, rows;
+} PartsMade;
+
 typedef struct Run {
     Exec *exec;
+    Owners *owners;  /* who shares it (parts_share.h); NULL: nobody */
+    PartsMade *made; /* by buffer */
     const Program *program;
     const ExecPlan *plan;
     PartsPlan *parts;
@@ -67,6 +76,8 @@ typedef struct Segment {
     DevMark *used[2];     /* and the latest one for which rows went up */
     bool loads;           /* they do for this part */
     Saving saving;
+    int from, to;       /* rows (planes) of the parts that this owner does */
+    bool shared;        /* others do the rest */
     int at, rows, slot; /* the part */
     int round;          /* of the part */
     int slab;           /* rows of a slab while it is asked which of them the part wants; else 0 */

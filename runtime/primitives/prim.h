@@ -49,6 +49,7 @@
 #define RUNTIME_PRIM_H
 
 #include "../device/cl.h"
+#include "../host/owners.h"
 #include "../../base/nodes.h"
 #include "../../program/program.h"
 
@@ -120,6 +121,7 @@ typedef struct PrimCall {
     struct PartsBudget *budget; /* in parts: for pixels that it keeps on the host (parts_store.h) */
     bool (*stop)(void *);       /* asked between long pieces of work, with stop_context; NULL: nobody asks */
     void *stop_context;
+    Owners *owners;  /* in parts: these share them (Primitive.shares); NULL: nobody does */
     bool done;       /* set with a pass's last part: the passes that are left have nothing
                                 to do */
     DevMem *scratch; /* at least scratch_bytes(call) bytes */
@@ -174,8 +176,12 @@ typedef struct Primitive {
     int grain;   /* parts of rows begin at multiples of it, and all but the last are multiples; 0: any */
     int (*halo)(const PrimCall *call); /* rows (planes) beyond the part that it asks for, of the reader
                                           and of stored inputs, where the image has them; NULL: none */
-    void (*forget)(void *state);       /* frees what it kept; NULL: nothing */
-    int programs; /* how many of those that run asks for are known before it; the rest is compiled when
+    /* The parts of this pass may be shared out to owners: first and last are those of this owner's parts then, which
+       follow each other, and there is one at least.  With the last one it swaps what it has found (call->owners), and
+       goes on as if it had seen all parts.  NULL: in no pass. */
+    bool (*shares)(const PrimCall *call);
+    void (*forget)(void *state); /* frees what it kept; NULL: nothing */
+    int programs;                /* how many of those that run asks for are known before it; the rest is compiled when
                      it is asked for */
     /* Number `which` of them, maybe in another thread; the call is as for scratch_bytes, with the
      * reader.  NULL where this call does not ask for that one. */

@@ -12,6 +12,10 @@
  * largest id of each plane, the host notes in which plane each object begins, and what comes first is the
  * object in the earlier plane, in one plane that of the earlier part.  A provisional id then costs 8 bytes,
  * and the last row of every plane is kept.
+ *
+ * Owners whose parts follow each other have provisional ids of their own.  With their last part they tell each other all
+ * that they know, and each puts it together: ids go on from owner to owner, as from part to part, and what touches across
+ * the seams between them is united.
  */
 #include "label_parts.h"
 
@@ -19,6 +23,7 @@
 #include "../../host/convert.h"
 #include "../prim_host.h"
 #include "../prim_lanes.h"
+#include "../prim_share.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -59,8 +64,8 @@ typedef struct LabelParts {
     size_t n, room;
     int planes; /* of a channel */
     Piece *pieces;
-    int n_pieces, room_pieces, at; /* at: the next one in the second pass */
-    Edge *last, first;             /* last: of each channel */
+    int n_pieces, room_pieces;
+    Edge *last, *top, first; /* last: of each channel; top: of an owner's first part, where there are others */
     int channels;
 } LabelParts;
 
@@ -77,8 +82,12 @@ void label_parts_forget(void *state)
         for (int c = 0; p->last != NULL && c < p->channels; c++) {
             free_edge(&p->last[c]);
         }
+        for (int c = 0; p->top != NULL && c < p->channels; c++) {
+            free_edge(&p->top[c]);
+        }
         free_edge(&p->first);
         free(p->last);
+        free(p->top);
         free(p->parent);
         free(p->plane);
         free(p->pieces);
@@ -111,11 +120,12 @@ static bool begin_parts(PrimCall *call, const PrimImage *values)
     p->channels = call->part.channels;
     p->planes = call->part.across ? call->part.d : 1;
     p->last = calloc((size_t)p->channels, sizeof *p->last);
-    if (p->last == NULL) {
+    p->top = calloc((size_t)p->channels, sizeof *p->top);
+    if (p->last == NULL || p->top == NULL) {
         return host_no_memory(call);
     }
     for (int c = 0; c < p->channels; c++) {
-        TRY(open_edge(call, values, &p->last[c]));
+        TRY(open_edge(call, values, &p->last[c]) && open_edge(call, values, &p->top[c]));
     }
     return open_edge(call, values, &p->first);
 }
@@ -206,8 +216,14 @@ static void unite_seam(const PrimCall *call, const PrimImage *values, const Edge
 
 /* ---- the first pass -------------------------------------------------------------------------- */
 
-/* Room for `more` provisional ids and a piece. */
-static bool grow(const PrimCall *call, LabelParts *p, size_t more)
+static bool too_many(const PrimCall *call)
+{
+    return err_set(call->err, CODE_MEMORY, "%s: the parts of the image have more than %u objects together", call->name,
+                   UINT32_MAX);
+}
+
+/* Room for `more` provisional ids and pieces. */
+static bool grow(const PrimCall *call, LabelParts *p, size_t more, int pieces)
 {
     if (p->n + more > p->room) {
         size_t room = 2 * p->room > p->n + more ? 2 * p->room : p->n + more;
@@ -223,13 +239,13 @@ static bool grow(const PrimCall *call, LabelParts *p, size_t more)
         p->plane = plane;
         p->room = room;
     }
-    if (p->n_pieces == p->room_pieces) {
-        int room = 2 * p->room_pieces + 16;
-        Piece *pieces = realloc(p->pieces, (size_t)room * sizeof *pieces);
-        if (pieces == NULL) {
+    if (p->n_pieces + pieces > p->room_pieces) {
+        int room = 2 * p->room_pieces + 16 + pieces;
+        Piece *larger = realloc(p->pieces, (size_t)room * sizeof *larger);
+        if (larger == NULL) {
             return host_no_memory(call);
         }
-        p->pieces = pieces;
+        p->pieces = larger;
         p->room_pieces = room;
     }
     return true;
@@ -282,10 +298,9 @@ static bool add_piece(const PrimCall *call)
     TRY(dev_read(call->dev, call->values, (size_t)call->value * sizeof count, &count, sizeof count, call->err));
     size_t more = (size_t)count;
     if (p->n + more > UINT32_MAX) {
-        return err_set(call->err, CODE_MEMORY, "%s: the parts of the image have more than %u objects together",
-                       call->name, UINT32_MAX);
+        return too_many(call);
     }
-    TRY(grow(call, p, more));
+    TRY(grow(call, p, more, 1));
     p->pieces[p->n_pieces++] = (Piece){call->part.c, (uint32_t)p->n, (uint32_t)more, 0};
     for (size_t end = p->n + more; p->n < end; p->n++) {
         p->parent[p->n] = (uint32_t)p->n;
@@ -314,6 +329,138 @@ static uint32_t number_objects(LabelParts *p)
     return count;
 }
 
+/* ---- owners ------------------------------------------------------------------------------------ */
+
+/* What an owner tells: a head, then its parents, planes, pieces, and the edges of its first and last part. */
+typedef struct Told {
+    uint64_t n;
+    int64_t n_pieces;
+} Told;
+
+/* The edges of a channel, one behind the other: ids, then values. */
+static size_t edge_bytes(const PrimCall *call, const PrimImage *values)
+{
+    return (size_t)call->w * edge_rows(call) * (sizeof(uint32_t) + (values != NULL ? elem_size(values->elem) : 0));
+}
+
+static void put(char **to, const void *from, size_t bytes)
+{
+    if (bytes > 0) {
+        memcpy(*to, from, bytes);
+    }
+    *to += bytes;
+}
+
+static void get(const char **from, void *to, size_t bytes)
+{
+    if (bytes > 0) {
+        memcpy(to, *from, bytes);
+    }
+    *from += bytes;
+}
+
+static void put_edges(const PrimCall *call, const PrimImage *values, const Edge *edges, char **to)
+{
+    size_t pixels = (size_t)call->w * edge_rows(call);
+    for (int c = 0; c < call->part.channels; c++) {
+        put(to, edges[c].ids, pixels * sizeof *edges[c].ids);
+        put(to, edges[c].values, values != NULL ? pixels * elem_size(values->elem) : 0);
+    }
+}
+
+/* Ids go on from those of the owners before. */
+static void get_edge(const PrimCall *call, const PrimImage *values, uint32_t begin, const char **from, Edge *edge)
+{
+    size_t pixels = (size_t)call->w * edge_rows(call);
+    get(from, edge->ids, pixels * sizeof *edge->ids);
+    get(from, edge->values, values != NULL ? pixels * elem_size(values->elem) : 0);
+    for (size_t i = 0; i < pixels; i++) {
+        edge->ids[i] += edge->ids[i] != 0 ? begin : 0;
+    }
+}
+
+static OwnersPiece *tell_all(const PrimCall *call, const PrimImage *values)
+{
+    LabelParts *p = *call->state;
+    Told head = {p->n, p->n_pieces};
+    size_t planes = p->plane != NULL ? p->n : 0, edges = (size_t)p->channels * edge_bytes(call, values);
+    size_t bytes =
+        sizeof head + (p->n + planes) * sizeof *p->parent + (size_t)p->n_pieces * sizeof *p->pieces + 2 * edges;
+    char *all = malloc(bytes), *to = all;
+    if (all == NULL) {
+        (void)host_no_memory(call);
+        return NULL;
+    }
+    put(&to, &head, sizeof head);
+    put(&to, p->parent, p->n * sizeof *p->parent);
+    put(&to, p->plane, planes * sizeof *p->plane);
+    put(&to, p->pieces, (size_t)p->n_pieces * sizeof *p->pieces);
+    put_edges(call, values, p->top, &to);
+    put_edges(call, values, p->last, &to);
+    OwnersPiece *pieces = share_tell(call, all, bytes);
+    free(all);
+    return pieces;
+}
+
+/* Adds what an owner knows; `first`: nothing comes before it. */
+static bool add_owner(PrimCall *call, const PrimImage *values, const OwnersPiece *piece, bool first)
+{
+    LabelParts *p = *call->state;
+    const char *from = piece->bytes;
+    uint32_t begin = (uint32_t)p->n;
+    Told head;
+    get(&from, &head, sizeof head);
+    if (p->n + head.n > UINT32_MAX) {
+        return too_many(call);
+    }
+    TRY(grow(call, p, (size_t)head.n, (int)head.n_pieces));
+    get(&from, p->parent + p->n, (size_t)head.n * sizeof *p->parent);
+    get(&from, p->plane != NULL ? p->plane + p->n : NULL, (p->plane != NULL ? (size_t)head.n : 0) * sizeof *p->plane);
+    get(&from, p->pieces + p->n_pieces, (size_t)head.n_pieces * sizeof *p->pieces);
+    for (size_t i = 0; i < head.n; i++) {
+        p->parent[p->n++] += begin;
+    }
+    for (int64_t i = 0; i < head.n_pieces; i++) {
+        p->pieces[p->n_pieces++].begin += begin;
+    }
+    for (int c = 0; c < p->channels; c++) {
+        get_edge(call, values, begin, &from, &p->first);
+        if (!first && (call->part.across || call->part.d == 1 || !label_is_planar(call))) {
+            unite_seam(call, values, &p->last[c]);
+        }
+    }
+    for (int c = 0; c < p->channels; c++) {
+        get_edge(call, values, begin, &from, &p->last[c]);
+    }
+    return true;
+}
+
+static bool unite_owners(PrimCall *call, const PrimImage *values)
+{
+    LabelParts *p = *call->state;
+    OwnersPiece *pieces = tell_all(call, values);
+    bool ok = pieces != NULL;
+    p->n = 0;
+    p->n_pieces = 0;
+    for (int k = 0; ok && k < call->owners->n; k++) {
+        ok = add_owner(call, values, &pieces[k], k == 0);
+    }
+    share_drop(call, pieces);
+    return ok;
+}
+
+/* ---- calls of the first pass -------------------------------------------------------------------- */
+
+/* The last piece is the first one of its channel. */
+static bool begin_of_owner(const LabelParts *p, int channel)
+{
+    bool first = true;
+    for (int i = 0; i < p->n_pieces - 1; i++) {
+        first = first && p->pieces[i].channel != channel;
+    }
+    return first;
+}
+
 static bool collect(PrimCall *call, const PrimImage *values)
 {
     const PrimPart *part = &call->part;
@@ -326,11 +473,15 @@ static bool collect(PrimCall *call, const PrimImage *values)
     Edge *last = &p->last[part->c];
     uint32_t begin = (uint32_t)p->n;
     TRY(add_piece(call));
-    if (part->y > 0 || (part->z > 0 && !label_is_planar(call))) {
+    bool begins = call->owners != NULL && begin_of_owner(p, part->c);
+    if (begins) {
+        TRY(read_edge(call, values, false, begin, &p->top[part->c]));
+    } else if (part->y > 0 || (part->z > 0 && !label_is_planar(call))) {
         TRY(read_edge(call, values, false, begin, &p->first));
         unite_seam(call, values, last);
     }
     TRY(read_edge(call, values, true, begin, last));
+    TRY(call->owners == NULL || !part->last || unite_owners(call, values));
     return !part->last || host_value(call, number_objects(p));
 }
 
@@ -339,9 +490,9 @@ static bool collect(PrimCall *call, const PrimImage *values)
 static bool renumber(PrimCall *call)
 {
     LabelParts *p = *call->state;
-    p->at = call->part.first ? 0 : p->at;
-    const Piece *piece = &p->pieces[p->at++];
-    assert(p->at <= p->n_pieces && piece->channel == call->part.c);
+    int at = call->part.number * p->channels + call->part.c;
+    const Piece *piece = &p->pieces[at];
+    assert(at < p->n_pieces && piece->channel == call->part.c);
     DevProgram *program = NULL;
     TRY(map_program(call, &program));
     TRY(piece->n == 0 ||

@@ -19,6 +19,7 @@
 #include "prim_label.h"
 #include "label_parts.h"
 #include "../prim_program.h"
+#include "../prim_share.h"
 #include "../prim_visit.h"
 
 #include <assert.h>
@@ -221,6 +222,7 @@ const Primitive prim_label = {.name = "label",
                               .scratch_bytes = label_scratch,
                               .run = label_run,
                               .passes = passes,
+                              .shares = share_all_passes,
                               .programs = LABEL_PROGRAMS,
                               .program = label_program_of,
                               .forget = label_parts_forget};
@@ -338,4 +340,5 @@ const Primitive prim_label_equal = {.name = "label_equal",
                                     .scratch_bytes = equal_scratch,
                                     .run = equal_run,
                                     .passes = passes,
+                                    .shares = share_all_passes,
                                     .forget = label_parts_forget};

@@ -18,8 +18,10 @@
  * labels have their sums at once, since a range more would be a pass more.
  */
 #include "../prim_host.h"
+#include "../prim_share.h"
 #include "../prim_visit.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -111,6 +113,7 @@ static bool run_fold(const PerLabel *p)
     TRY(!(part.first || huge) || launch(p, "perlabel_start", false, 0, capacity));
     TRY(launch(p, "perlabel_run", true, 0, capacity));
     TRY(!huge || host_add_counts(call, call->out[0].mem, (size_t)capacity));
+    TRY(call->owners == NULL || !part.last || share_add_counts(call, call->out[0].mem, (size_t)capacity));
     return !part.last || p->counts || launch(p, "perlabel_finish", false, 0, capacity);
 }
 
@@ -160,10 +163,17 @@ static int passes(const PrimCall *call)
     return (int)call->perlabel.fold == LABEL_SUM ? 2 : 1;
 }
 
+/* Counts, of as many labels as there are. */
+static bool shares(const PrimCall *call)
+{
+    return (int)call->perlabel.fold == LABEL_COUNT && !isnan(call->labels);
+}
+
 const Primitive prim_perlabel = {.name = "perlabel",
                                  .scratch_bytes = scratch_bytes,
                                  .run = run,
                                  .passes = passes,
+                                 .shares = shares,
                                  .programs = PROGRAMS,
                                  .program = program_of,
                                  .forget = free};

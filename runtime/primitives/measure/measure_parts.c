@@ -13,6 +13,7 @@
  * in a part have a turn with it.
  */
 #include "measure_cuts.h"
+#include "../prim_share.h"
 
 #include <assert.h>
 #include <math.h>
@@ -209,6 +210,14 @@ static bool paint_phase(Measuring *m, int round)
     return measure_cuts_paint(m);
 }
 
+/* What all owners have of the sums: all lanes are sums or minima of whole numbers. */
+static bool share_phase(Measuring *m, int round)
+{
+    (void)round;
+    return share_add_words(m->call, m->table, (size_t)m->lanes.all * m->n) &&
+           share_least(m->call, m->lows, (size_t)m->lanes.lows * m->n, false);
+}
+
 static bool finish_phase(Measuring *m, int round)
 {
     (void)round;
@@ -254,6 +263,32 @@ static bool each_chunk(PrimCall *call, ChunkWork *work, int round)
     return true;
 }
 
+/* The parts of the chunk's labels are those that any owner has seen. */
+static bool share_reach(const PrimCall *call, Chunk *chunk)
+{
+    int32_t own[] = {chunk->from, chunk->to};
+    OwnersPiece *pieces = share_tell(call, own, sizeof own);
+    for (int k = 0; pieces != NULL && k < call->owners->n; k++) {
+        const int32_t *of = pieces[k].bytes;
+        chunk->from = of[0] < chunk->from ? of[0] : chunk->from;
+        chunk->to = of[1] > chunk->to ? of[1] : chunk->to;
+    }
+    share_drop(call, pieces);
+    return pieces != NULL;
+}
+
+/* After the sums of this owner's parts those of all. */
+static bool share_sums(PrimCall *call)
+{
+    Parts *p = *call->state;
+    for (uint32_t i = 0; i < p->n; i++) {
+        Chunk *chunk = &p->chunks[i];
+        chunk->m.call = call;
+        TRY(take_turn(chunk, p->waits, chunk->to < chunk->from, share_phase, 0) && share_reach(call, chunk));
+    }
+    return true;
+}
+
 /* The lanes that fit the pixel values are the same for all chunks. */
 static bool fix_lanes(Parts *p)
 {
@@ -269,6 +304,8 @@ static bool spread_phase(Parts *p)
     Measuring *m = &p->chunks[0].m;
     TRY(!m->call->part.first || measuring_clear_spread(m));
     TRY(measuring_find_spread(m));
+    TRY(m->call->owners == NULL || !m->call->part.last ||
+        share_least(m->call, m->numbers, 3 * MEASURE_MAX_IMAGES, true));
     return !m->call->part.last || fix_lanes(p);
 }
 
@@ -323,6 +360,7 @@ bool measure_parts_run(PrimCall *call, MeasureResult result)
         return true;
     }
     TRY(each_chunk(call, PHASES[phase], round));
+    TRY(call->owners == NULL || !call->part.last || share_sums(call));
     if (result == MEASURE_MASK || !is_finished(call, phase, round)) {
         return true;
     }
@@ -353,6 +391,13 @@ int measure_parts_passes(const PrimCall *call, MeasureResult result)
     }
     return rounds_of(&m, PHASE_SPREAD) + rounds_of(&m, PHASE_SUMS) + rounds_of(&m, PHASE_STAGES) +
            (result == MEASURE_MASK ? 1 : 0);
+}
+
+bool measure_parts_shares(const PrimCall *call)
+{
+    Measuring m;
+    int round;
+    return open_quietly(call, &m) && phase_of(&m, call->part.pass, &round) <= PHASE_SUMS;
 }
 
 int measure_parts_halo(const PrimCall *call)

@@ -100,6 +100,8 @@ bool measuring_close_result(Measuring *m);
 /* The primitive's functions for images in parts (measure_parts.c). */
 int measure_parts_passes(const PrimCall *call, MeasureResult result);
 int measure_parts_halo(const PrimCall *call);
+/* For Primitive.shares: the passes that sum, not those that follow rows of objects. */
+bool measure_parts_shares(const PrimCall *call);
 bool measure_parts_run(PrimCall *call, MeasureResult result);
 
 /* The primitive itself (prim_measure.c); scratch for it. */

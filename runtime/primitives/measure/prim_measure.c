@@ -87,10 +87,11 @@ static bool run_vector(PrimCall *call)
     return measuring_run(call, MEASURE_VECTOR);
 }
 
-#define MEASURING(NAME, RUN)                                                                                        \
-    {                                                                                                               \
-        .name = NAME, .scratch_bytes = measuring_scratch, .run = RUN, .passes = passes, .halo = measure_parts_halo, \
-        .programs = MEASURING_AHEAD, .program = measuring_program_ahead, .forget = measure_parts_forget             \
+#define MEASURING(NAME, RUN)                                                                     \
+    {                                                                                            \
+        .name = NAME, .scratch_bytes = measuring_scratch, .run = RUN, .passes = passes,          \
+        .shares = measure_parts_shares, .halo = measure_parts_halo, .programs = MEASURING_AHEAD, \
+        .program = measuring_program_ahead, .forget = measure_parts_forget                       \
     }
 
 const Primitive prim_measure = MEASURING("measure", run_table);

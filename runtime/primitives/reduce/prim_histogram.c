@@ -9,6 +9,7 @@
  * bits count, the host adds up what each part has counted.
  */
 #include "../prim_host.h"
+#include "../prim_share.h"
 #include "../prim_visit.h"
 
 #include <stdio.h>
@@ -63,7 +64,8 @@ static bool run_histogram(PrimCall *call)
                                           .group = visit_group(call),
                                           .args = args,
                                           .n_args = 4}));
-    return !host_is_huge(call) || host_add_counts(call, call->out[0].mem, (size_t)bins);
+    TRY(!host_is_huge(call) || host_add_counts(call, call->out[0].mem, (size_t)bins));
+    return call->owners == NULL || !prim_part(call).last || share_add_counts(call, call->out[0].mem, (size_t)bins);
 }
 
 static int histogram_passes(const PrimCall *call)
@@ -75,6 +77,7 @@ static int histogram_passes(const PrimCall *call)
 const Primitive prim_histogram = {.name = "histogram",
                                   .run = run_histogram,
                                   .passes = histogram_passes,
+                                  .shares = share_all_passes,
                                   .forget = free,
                                   .programs = 1,
                                   .program = histogram_program};

@@ -8,6 +8,7 @@
  * than small images take to read.
  */
 #include "../prim_host.h"
+#include "../prim_share.h"
 #include "prim_reduce.h"
 #include "../prim_visit.h"
 
@@ -186,7 +187,9 @@ static bool run_count(PrimCall *call, DevProgram *program, DevMem *const *slice)
                                           .group = visit_group(call),
                                           .args = args,
                                           .n_args = 7}));
-    return !host_is_huge(call) || host_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins);
+    TRY(!host_is_huge(call) || host_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins));
+    return call->owners == NULL || !prim_part(call).last ||
+           share_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins);
 }
 
 static bool run_find(const PrimCall *call, DevProgram *program, DevMem *const *slice)
@@ -257,6 +260,7 @@ const Primitive prim_otsu = {.name = "otsu",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
+                             .shares = share_all_passes,
                              .forget = free,
                              .grain = REDUCE_BLOCK_ROWS,
                              .programs = OWN_PROGRAMS + REDUCE_PROGRAMS,

@@ -10,6 +10,7 @@
  */
 #include "prim_reduce.h"
 
+#include "../prim_share.h"
 #include "../prim_visit.h"
 
 #include <assert.h>
@@ -120,8 +121,13 @@ static bool run(PrimCall *call)
 {
     DevProgram *program = NULL;
     TRY(program_of(call, BLOCKS, &program));
+    const PrimPart part = prim_part(call);
+    TRY(call->owners == NULL || !part.first ||
+        dev_fill(call->dev, call->scratch, 0, scratch_bytes(call), 0, call->err));
     TRY(is_fed(call) || run_blocks(call, program));
-    return !prim_part(call).last || reduce_finish(call, (int)call->reduce.wanted);
+    TRY(call->owners == NULL || !part.last ||
+        share_add_words(call, call->scratch, scratch_bytes(call) / sizeof(uint64_t)));
+    return !part.last || reduce_finish(call, (int)call->reduce.wanted);
 }
 
 static int passes(const PrimCall *call)
@@ -134,6 +140,7 @@ const Primitive prim_reduce = {.name = "reduce",
                                .scratch_bytes = scratch_bytes,
                                .run = run,
                                .passes = passes,
+                               .shares = share_all_passes,
                                .ahead = true,
                                .programs = REDUCE_PROGRAMS,
                                .program = program_of,

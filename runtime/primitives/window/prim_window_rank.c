@@ -10,6 +10,8 @@
  */
 #include "window_tiles.h"
 
+#include "../prim_share.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,4 +299,5 @@ const Primitive prim_window_rank = {.name = "window_rank",
                                     .scratch_bytes = scratch_bytes,
                                     .run = run,
                                     .passes = passes,
+                                    .shares = share_all_passes,
                                     .halo = halo};
