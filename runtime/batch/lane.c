@@ -14,7 +14,8 @@
 #include "../host/signals.h"
 #include "../host/status.h"
 #include "../host/stopwatch.h"
-#include "stream.h"
+#include "../host/owners_threads.h"
+#include "together.h"
 
 #include <stdlib.h>
 
@@ -289,6 +290,146 @@ static bool profile(const Lane *lane, const Frame *frame, Err *err)
     return ok;
 }
 
+/* ---- a frame on several devices ------------------------------------------------------------ */
+
+enum { LARGE = 256 << 20 /* bytes of pixels that are worth all devices, where one could hold them */ };
+
+/* What helpers wait for. */
+typedef enum Start { START_WAIT, START_GO, START_NOT } Start;
+
+typedef struct Helper {
+    Engine *engine;
+    Share share;
+    pthread_t thread;
+    const Start *start; /* with the engine's lock */
+} Helper;
+
+/* All owners of a frame; the lane that has it is the first. */
+typedef struct Help {
+    Owners *owners;
+    OwnersThreads *threads;
+    Helper *helpers;
+    int n;
+    Start start;
+} Help;
+
+static void *help(void *context)
+{
+    Err err = {0};
+    const Helper *helper = context;
+    Engine *e = helper->engine;
+    pthread_mutex_lock(&e->lock);
+    while (*helper->start == START_WAIT) {
+        pthread_cond_wait(&e->changed, &e->lock);
+    }
+    bool go = *helper->start == START_GO;
+    pthread_mutex_unlock(&e->lock);
+    if (go) {
+        engine_watch(e);
+        (void)together_share(&helper->share, &err); /* the first owner says what went wrong */
+        stopwatch_use(NULL);
+    }
+    return NULL;
+}
+
+/* The only frame of the run, so that all other lanes wait; and so large that a share of it is worth a device. */
+static bool is_for_all(const Lane *lane, const Frame *frame)
+{
+    const Engine *e = lane->engine;
+    const Job *job = frame->job;
+    bool alone = e->setup->list->n == 1 && job->frames == 1 && !lane->spare && !engine_looks_at_all(e);
+    return alone && e->open - e->spare > 1 && (exec_in_parts(lane->exec) || reader_frame_bytes(job->reader) >= LARGE);
+}
+
+/* Lanes that wait. */
+static void find_helpers(const Lane *lane, const Frame *frame, Help *h)
+{
+    Engine *e = lane->engine;
+    pthread_mutex_lock(&e->lock);
+    for (int i = 0; i < e->n_lanes; i++) {
+        const Lane *other = &e->lanes[i];
+        if (other != lane && !other->spare && other->exec != NULL) {
+            Share share = {.program = e->program,
+                           .options = e->setup->options,
+                           .item = frame->job->item,
+                           .cache = &e->cache,
+                           .dev = other->dev,
+                           .exec = other->exec,
+                           .owners = &h->owners[h->n + 1],
+                           .inputs = reader_inputs(frame->job->reader),
+                           .frame = frame->number,
+                           .volumes = frame->volumes,
+                           .bytes = e->stream,
+                           .keep = e->keep};
+            h->helpers[h->n++] = (Helper){.engine = e, .start = &h->start, .share = share};
+        }
+    }
+    pthread_mutex_unlock(&e->lock);
+}
+
+/* All start, or none does. */
+static bool start_helpers(Engine *e, Help *h, Err *err)
+{
+    int started = 0;
+    while (started < h->n && stack_thread(&h->helpers[started].thread, STACK_DEEP, help, &h->helpers[started])) {
+        started++;
+    }
+    pthread_mutex_lock(&e->lock);
+    h->start = started == h->n ? START_GO : START_NOT;
+    pthread_cond_broadcast(&e->changed);
+    pthread_mutex_unlock(&e->lock);
+    for (int i = 0; started < h->n && i < started; i++) {
+        pthread_join(h->helpers[i].thread, NULL);
+    }
+    return started == h->n || err_set(err, CODE_MEMORY, "cannot start a thread");
+}
+
+/* The first owner's share, which has the results. */
+static bool run_share(Lane *lane, Frame *frame, Owners *owners, Err *err)
+{
+    bool together;
+    const ExecInput *inputs = reader_inputs(frame->job->reader);
+    TRY(together_bind(lane->exec, inputs, lane->engine->setup->options->params, owners, &together, err));
+    if (!together) {
+        exec_set_owners(lane->exec, NULL);
+        TRY(exec_bind(lane->exec, inputs, lane->engine->setup->options->params, err));
+    }
+    bool ok = may_stream(lane, frame) && run_stream(lane, frame, err);
+    if (!ok && together) {
+        owners_fail(owners, err);
+    }
+    const char *alone = ok && together ? exec_alone(lane->exec) : NULL;
+    if (alone != NULL) {
+        notes_add(lane->engine->setup->notes, "not every step is shared out", frame->job->item->name,
+                  "'%s' is not shared out: each device does all of it", alone);
+    }
+    return ok;
+}
+
+static bool run_together(Lane *lane, Frame *frame, Err *err)
+{
+    Engine *e = lane->engine;
+    size_t lanes = (size_t)e->n_lanes;
+    Help h = {.owners = calloc(lanes, sizeof *h.owners), .helpers = calloc(lanes, sizeof *h.helpers)};
+    bool ok =
+        (h.owners != NULL && h.helpers != NULL) || err_set(err, CODE_MEMORY, "out of host memory for the devices");
+    if (ok) {
+        find_helpers(lane, frame, &h);
+    }
+    ok = ok && owners_threads_new(h.n + 1, h.owners, &h.threads, err) && start_helpers(e, &h, err);
+    if (ok) {
+        ok = run_share(lane, frame, &h.owners[0], err);
+        for (int i = 0; i < h.n; i++) {
+            pthread_join(h.helpers[i].thread, NULL);
+            exec_set_owners(h.helpers[i].share.exec, NULL);
+        }
+    }
+    owners_threads_free(h.threads);
+    free(h.owners);
+    free(h.helpers);
+    return ok;
+}
+
 /* False without a failure: later, or it is not wanted any more. */
 static bool run_frame(Lane *lane, Frame *frame, Err *err)
 {
@@ -298,6 +439,11 @@ static bool run_frame(Lane *lane, Frame *frame, Err *err)
     status_say(STATUS_DEVICE, "planning for %s", frame->job->item->name);
     TRY(in_phase(PHASE_PREPARE, bind, lane, frame, err));
     status_say(STATUS_DEVICE, NULL);
+    if (is_for_all(lane, frame)) {
+        bool ok = in_phase(PHASE_COMPUTE, run_together, lane, frame, err) && profile(lane, frame, err);
+        exec_set_owners(lane->exec, NULL);
+        return ok;
+    }
     bool stream = frame->job->streams || !collects(lane, frame->job) || exec_in_parts(lane->exec);
     if (stream) {
         TRY(may_stream(lane, frame) && in_phase(PHASE_COMPUTE, run_stream, lane, frame, err));

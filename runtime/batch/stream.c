@@ -195,7 +195,7 @@ static bool begin(Stream *s, Err *err)
         size_t bytes = again && setup->keep > setup->bytes ? setup->keep : setup->bytes;
         TRY(read_ahead_start(program, setup->reader, setup->frame, bytes, s->crew, &s->ahead, err));
     }
-    return s->results->bytes > 0 ||
+    return s->results->bytes > 0 || setup->sink == NULL ||
            write_behind_start(setup->sink, setup->frame, setup->behind, s->crew, &s->behind, err);
 }
 

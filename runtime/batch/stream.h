@@ -16,7 +16,7 @@ typedef struct StreamSetup {
     Reader *reader;
     int64_t frame;
     Volume *const *volumes; /* by input; [0] NULL: rows are read from the files */
-    Sink *sink;             /* where rows of a frame without memory for them in its results go */
+    Sink *sink;             /* where rows of a frame without memory for them in its results go; NULL: no rows come */
     size_t bytes;           /* for rows that are read ahead */
     size_t behind;          /* for rows that are to be written */
     size_t keep;            /* for all rows of the inputs, where they are read again and again */

@@ -453,6 +453,11 @@ void exec_set_owners(Exec *exec, Owners *owners)
     unbind(exec);
 }
 
+const char *exec_alone(const Exec *exec)
+{
+    return exec->alone;
+}
+
 void exec_set_shape(Exec *exec, int shape)
 {
     exec_shape(&exec->target, shape);

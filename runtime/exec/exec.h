@@ -84,6 +84,8 @@ void exec_set_limit(Exec *exec, uint64_t bytes);
 /* From the next exec_bind on, images are cut into parts, which are shared out to owners (parts_share.h); borrowed.  All of
  * them bind and run the same.  The first one alone gives rows of outputs away; values and tables all have.  NULL: nobody. */
 void exec_set_owners(Exec *exec, Owners *owners);
+/* The name of a step that was not shared out in the last run with owners; NULL: all were. */
+const char *exec_alone(const Exec *exec);
 bool exec_in_parts(const Exec *exec);
 /* In parts: bytes of host memory that may be pinned beside staging, so that the driver's tables stay in the limit. */
 uint64_t exec_pinnable(const Exec *exec);

@@ -57,8 +57,9 @@ struct Exec {
     uint64_t limit; /* see exec_set_limit */
     bool (*stop)(void *context);
     void *stop_context;
-    Owners *owners;   /* see exec_set_owners */
-    Staging *staging; /* NULL until rows go through it */
+    Owners *owners;    /* see exec_set_owners */
+    const char *alone; /* see exec_alone */
+    Staging *staging;  /* NULL until rows go through it */
 };
 
 /* A part of the arena, owned by the caller (dev_free); NULL for no bytes. */

@@ -94,11 +94,17 @@ bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, Err *err)
     return parts_store_new(&p->budget, bytes, &p->store[buffer], err);
 }
 
+/* The first owner has the outputs. */
+static bool gives(const PartsPixels *p)
+{
+    return p->exec->owners == NULL || p->exec->owners->number == 0;
+}
+
 static bool give(const PartsPixels *p, int output, PartsSpan span, const void *from, Err *err)
 {
     int buffer = p->exec->program->outputs[output].buffer;
     const ExecGrid *g = grid_of(p->exec, buffer);
-    if (p->exec->owners != NULL && p->exec->owners->number > 0) {
+    if (!gives(p)) {
         return true;
     }
     const LabelIds *ids = exec_ids(p->exec, output);
@@ -224,7 +230,7 @@ bool parts_count_labels(PartsPixels *p, Err *err)
 bool parts_give(PartsPixels *p, int buffer, Err *err)
 {
     const Program *program = p->exec->program;
-    for (int i = 0; i < program->n_outputs; i++) {
+    for (int i = 0; gives(p) && i < program->n_outputs; i++) {
         if (program->outputs[i].buffer == buffer) {
             Visit v = {.pixels = p, .buffer = buffer, .output = i};
             TRY(visit_all(&v, err));
@@ -236,7 +242,7 @@ bool parts_give(PartsPixels *p, int buffer, Err *err)
 bool parts_give_rest(PartsPixels *p, Err *err)
 {
     const Program *program = p->exec->program;
-    for (int i = 0; i < program->n_outputs; i++) {
+    for (int i = 0; gives(p) && i < program->n_outputs; i++) {
         int buffer = program->outputs[i].buffer;
         if (buffer >= 0 && !p->exec->plan->parts->given[buffer]) {
             Visit v = {.pixels = p, .buffer = buffer, .output = i};

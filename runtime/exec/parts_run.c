@@ -868,6 +868,7 @@ bool parts_run(Exec *exec, const ExecStream *stream, Err *err)
                .laid_out = -1,
                .pixels = {.exec = exec, .stream = stream, .budget = {store_budget(exec), stream->crew}},
                .err = err};
+    exec->alone = NULL;
     bool ok = exec_stage(exec, err) && begin(&run) && (run.owners == NULL || parts_share_check(&run)) &&
               parts_count_labels(&run.pixels, err) && exec_write_counts(exec, err) &&
               run_range(&run, 0, run.parts->n) && read_labels(&run, &(PartsSegment){0}) && give_rest(&run);

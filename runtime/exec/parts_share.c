@@ -88,7 +88,9 @@ void parts_share_out(Segment *seg)
     int n = run->owners->n, own = run->owners->number;
     seg->shared = (plan->extent + plan->rows - 1) / plan->rows >= n;
     for (int t = 0; t < plan->n_tasks; t++) {
-        seg->shared = seg->shared && shares(seg, &plan->tasks[t]);
+        bool shared = shares(seg, &plan->tasks[t]);
+        seg->shared = seg->shared && shared;
+        run->exec->alone = shared ? run->exec->alone : run->program->steps[plan->tasks[t].step].name;
     }
     if (seg->shared) {
         seg->from = cut_before(plan->extent, plan->rows, own, n);

@@ -58,14 +58,12 @@ while [ $number -lt "${PIPEC_TEST_KILLS:-1}" ]; do
         sleep 0.02
     done >begun.out 2>&1
     sleep "$(awk -v seed=$number 'BEGIN { srand(seed); print rand() * 0.2 }')"
-    if kill -9 "$(cat rank.$((number % 3)))" 2>kill.err; then
-        wait $pid && fail "the run goes on without a process"
+    kill -9 "$(cat rank.$((number % 3)))" 2>kill.err
+    if ! wait $pid; then # else it was done
         says 'exited on signal 9'
         for file in $( (cd killed && find . -name '*_objects.tif') 2>find.err); do
             check cmp "whole/$file" "killed/$file"
         done
-    else
-        wait $pid # it was done
     fi
     expect 0 '' ranks 3 killed --resume
     same killed
