@@ -64,8 +64,8 @@ typedef struct LabelParts {
     size_t n, room;
     int planes; /* of a channel */
     Piece *pieces;
-    int n_pieces, room_pieces;
-    Edge *last, *top, first; /* last: of each channel; top: of an owner's first part, where there are others */
+    int n_pieces, room_pieces, at; /* at: the next one in the second pass */
+    Edge *last, *top, first;       /* last: of each channel; top: of an owner's first part, where there are others */
     int channels;
 } LabelParts;
 
@@ -490,9 +490,9 @@ static bool collect(PrimCall *call, const PrimImage *values)
 static bool renumber(PrimCall *call)
 {
     LabelParts *p = *call->state;
-    int at = call->part.number * p->channels + call->part.c;
-    const Piece *piece = &p->pieces[at];
-    assert(at < p->n_pieces && piece->channel == call->part.c);
+    p->at = call->part.first ? call->part.number * p->channels : p->at;
+    const Piece *piece = &p->pieces[p->at++];
+    assert(p->at <= p->n_pieces && piece->channel == call->part.c);
     DevProgram *program = NULL;
     TRY(map_program(call, &program));
     TRY(piece->n == 0 ||
