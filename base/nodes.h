@@ -19,6 +19,8 @@ typedef enum NoteKind {
 
 /* Values of a reduction; a summary and an otsu have one more. */
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_MIN, REDUCE_MAX, REDUCE_VALUES };
+/* Statistics of boxes. */
+enum { BOXES_COUNT, BOXES_MEDIAN, BOXES_MEAN, BOXES_STD, BOXES_VALUES };
 enum { SUMMARY_RANK = REDUCE_VALUES, OTSU_THRESHOLD = REDUCE_VALUES };
 
 /* Which of them somebody asks for: bits. */

@@ -466,7 +466,7 @@ static IrExpr reader_expr(CgKernel *k, const IrNode *node, int i)
     bool truth = (node->op == IR_LABEL && i == 0) || (node->op == IR_DISTANCE && i == 0) ||
                  (node->op == IR_COMPACT && i == 1) ||
                  ((node->op == IR_REDUCE || node->op == IR_RANK || node->op == IR_SUMMARY || node->op == IR_HISTOGRAM ||
-                   node->op == IR_OTSU) &&
+                   node->op == IR_OTSU || node->op == IR_BOXES) &&
                   i == 1);
     if (truth) {
         return ir_cast(k->g, e, ELEM_BOOL);

@@ -52,12 +52,15 @@ static bool is_planar(const IrGraph *g, const IrNode *labels)
            connectivity > CONNECTIVITY_PLANAR;
 }
 
-/* Elements of a vector: a histogram's bins, or room for as many labels as an image can have: one a pixel, or
+/* Elements of a vector: a histogram's bins, statistics of boxes, or room for as many labels as an image can have: one a pixel, or
  * for every second one where those that touch are one. */
 static int vector_length(CgBuild *b, const IrNode *node)
 {
     if (node->op == IR_HISTOGRAM) {
         return cg_host(&b->cg.host, node->histogram.bins);
+    }
+    if (node->op == IR_BOXES) {
+        return cg_host(&b->cg.host, node->boxes.length);
     }
     IrGraph *g = b->g;
     const IrNode *labels = ir_node(g, cg_numbered_by(g, node->of));

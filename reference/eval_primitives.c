@@ -9,6 +9,7 @@
 
 #include "../base/near.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +132,32 @@ static void run_histogram(Prim *p)
     ref_histogram(v, bytes(p, p->node->histogram.where), p->shape, lo, hi, bins,
                   number(p, p->node->histogram.integer) != 0, counts);
     result_uints(p, counts, (size_t)bins);
+}
+
+static void run_boxes(Prim *p)
+{
+    const IrNode *node = p->node;
+    double size[3], length = number(p, node->boxes.length);
+    numbers(p, node->boxes.size, size);
+    if (!(size[0] >= 1 && size[1] >= 1 && size[2] >= 1)) {
+        err_set(p->ev->err, CODE_USAGE, "'%s' has boxes of less than a pixel", node->name);
+        return;
+    }
+    float *to = hold(p, (size_t)length * sizeof *to);
+    float *v = floats(p, node->boxes.value);
+    uint8_t *where = bytes(p, node->boxes.where);
+    if (v == NULL || to == NULL || p->ev->err->code != CODE_OK) {
+        return;
+    }
+    int whole[3];
+    for (int axis = 0; axis < 3; axis++) {
+        whole[axis] = size[axis] < INT_MAX ? (int)size[axis] : INT_MAX;
+    }
+    if (!ref_boxes(v, where, p->shape, whole, number(p, node->boxes.kappa), (int)number(p, node->boxes.rounds), to)) {
+        err_set(p->ev->err, CODE_MEMORY, "not enough memory for the reference");
+        return;
+    }
+    result_floats(p, to, (size_t)length);
 }
 
 static void run_threshold(Prim *p)
@@ -460,6 +487,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_RANK] = run_rank,
     [IR_SUMMARY] = run_summary,
     [IR_HISTOGRAM] = run_histogram,
+    [IR_BOXES] = run_boxes,
     [IR_THRESHOLD] = run_threshold,
     [IR_OTSU] = run_otsu,
     [IR_LABEL] = run_label,

@@ -34,6 +34,17 @@ void ref_reduce(const void *v, Elem elem, const uint8_t *where, RefShape s, doub
 double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent);
 void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins, bool integer,
                    uint32_t *counts);
+/*
+ * boxes.  The image is cut into boxes of size[] pixels, x first, from its corner on; those at its end have what is left, and
+ * none is larger than the image.  out: BOXES_COUNT, BOXES_MEDIAN, BOXES_MEAN, BOXES_STD, each [channel][z][y][x] of boxes.
+ * Pixels count that are finite and where `where` is true.  In each of so many rounds those that are farther than
+ * kappa standard deviations from the median are left out, until none is; what lies within the last limits counts then,
+ * also what an earlier round has left out (astropy.stats.sigma_clip).  A median is the mean of the middle two.  Sums are
+ * those of differences to the middle pixel, the lower one of two, and of their squares, in f64: lane t of 256 adds pixels t, t + 256 ... of the box in
+ * order, and the lanes are added in the tree of ref_reduce.  NaN where nothing counts.  False: out of memory.
+ */
+bool ref_boxes(const float *v, const uint8_t *where, RefShape s, const int size[3], double kappa, int rounds,
+               float *out);
 double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method);
 
 /* label.  Returns the number of objects. */

@@ -321,6 +321,42 @@ Val el_histogram(Elab *el, Call *call)
     return el_image(el, ir_cast(g, count, ELEM_I32), el_add_grid(el, line, el_nowhere(), el_as_they_lie()));
 }
 
+/* A statistic of the boxes that an image is cut into: an image with a pixel for each box.  An axis that is not there is one
+ * pixel long. */
+Val el_boxes(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    Pixels p = pixels_of(el, call->arg[BOXES_V], ELEM_F32, call->span);
+    const Val *size = &call->arg[BOXES_WIDTH];
+    IrGrid mesh = *el_grid(el, call->arg[BOXES_V]);
+    IrExpr boxes = ir_const(g, 1), at = ir_const_typed(g, 0, ELEM_I32);
+    IrNode node = {.op = IR_BOXES,
+                   .kind = IR_K_VECTOR,
+                   .elem = ELEM_F32,
+                   .boxes = {.value = p.value,
+                             .where = p.where,
+                             .kappa = call->arg[BOXES_KAPPA].expr,
+                             .rounds = call->arg[BOXES_ROUNDS].expr}};
+    for (int ax = IR_AX_C; ax >= IR_AX_X; ax--) {
+        if (ax != IR_AX_C) {
+            node.boxes.size[ax] = mesh.has[ax] ? size[ax].expr : ir_const(g, 1);
+        }
+        if (!mesh.has[ax]) {
+            continue;
+        }
+        if (ax != IR_AX_C) {
+            mesh.extent[ax] = ir_op1(g, IR_X_CEIL, ir_op2(g, IR_X_DIV, mesh.extent[ax], size[ax].expr));
+        }
+        boxes = ir_op2(g, IR_X_MUL, boxes, mesh.extent[ax]);
+        at = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, at, ir_cast(g, mesh.extent[ax], ELEM_I32)), ir_coord(g, ax));
+    }
+    IrExpr first = ir_op2(g, IR_X_MUL, boxes, call->arg[BOXES_WHICH].expr);
+    node.boxes.length = ir_op2(g, IR_X_MUL, boxes, ir_const(g, BOXES_VALUES));
+    IrId found = el_add_once(el, node, "boxes", call->span);
+    IrExpr value = ir_lookup(g, found, ir_op2(g, IR_X_ADD, at, ir_cast(g, first, ELEM_I32)));
+    return el_image(el, value, el_add_grid(el, mesh, el_nowhere(), *el_names_of(el, call->arg[BOXES_V].grid)));
+}
+
 /* ---- thresholds ------------------------------------------------------------------------ */
 
 static const char *const METHOD_OPS[THRESHOLD_METHODS] = {[METHOD_OTSU] = "otsu",

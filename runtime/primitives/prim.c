@@ -8,6 +8,7 @@
     P(rank)           \
     P(summary)        \
     P(histogram)      \
+    P(boxes)          \
     P(threshold)      \
     P(otsu)           \
     P(label)          \

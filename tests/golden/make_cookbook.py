@@ -16,7 +16,7 @@ import tifffile
 from astropy.io import fits
 from astropy.stats import sigma_clip, sigma_clipped_stats
 from photutils.aperture import CircularAperture, aperture_photometry
-from photutils.background import Background2D, MedianBackground
+from photutils.background import Background2D, StdBackgroundRMS
 from scipy import ndimage
 from scipy.spatial.distance import cdist
 from skimage import color, feature, filters, measure, morphology, segmentation
@@ -218,8 +218,9 @@ def time():
 # ---- astronomy ------------------------------------------------------------------------------
 
 def sky():
-    mesh = Background2D(SKY, 25, filter_size=3, sigma_clip=None, bkg_estimator=MedianBackground()).background_mesh
-    save_row('mesh-mesh', mesh)
+    back = Background2D(SKY, 25, filter_size=3, exclude_percentile=50, bkg_rms_estimator=StdBackgroundRMS())
+    save_row('mesh-mesh', back.background_mesh)
+    save_row('mesh-signal_to_noise', (SKY - back.background) / back.background_rms)
 
     _, level, noise = sigma_clipped_stats(SKY, sigma=3, maxiters=None)
     clean = SKY - level

@@ -295,6 +295,12 @@ static void colours_vessels_textures_and_more_agree(void **state)
     check_all(TEST_DATA "/features.txt", check, false);
 }
 
+static void stars_and_the_sky_agree_with_photutils(void **state)
+{
+    (void)state;
+    check_all(TEST_DATA "/astronomy.txt", check, false);
+}
+
 static void devices_agree_with_the_evaluator(void **state)
 {
     (void)state;
@@ -419,6 +425,7 @@ int main(void)
         cmocka_unit_test(operators_agree_with_scipy_and_scikit_image),
         cmocka_unit_test(all_images_borders_and_types_agree),
         cmocka_unit_test(colours_vessels_textures_and_more_agree),
+        cmocka_unit_test(stars_and_the_sky_agree_with_photutils),
         cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
         cmocka_unit_test(kernels_are_without_warnings),

@@ -152,6 +152,53 @@ static void test_histogram(void **state)
     check_histogram(&ODD_CUTS[2], FEW, 256, false, 0);
 }
 
+/* ---- boxes ------------------------------------------------------------------------------- */
+
+extern const Primitive prim_boxes;
+
+/* In parts that begin within boxes, too. */
+static void check_boxes(const Cut *cut, int kind, const int size[3], double kappa, int rounds)
+{
+    float *pixels = make_pixels(cut->s, kind);
+    uint8_t *where = make_where(cut->s, 90);
+    const int extent[3] = {cut->s.w, cut->s.h, cut->s.d};
+    size_t n = (size_t)BOXES_VALUES * (size_t)cut->s.c;
+    double ignored[PARTS_SLOTS];
+    Err err = {0};
+    for (int axis = 0; axis < 3; axis++) {
+        n *= (size_t)((extent[axis] - 1) / size[axis] + 1);
+    }
+    float *want = zeroed(n * sizeof *want), *got = zeroed(n * sizeof *got);
+    assert_true(ref_boxes(pixels, kind == NOISE ? NULL : where, cut->s, size, kappa, rounds, want));
+    for (int shape = SHAPE_GPU; shape <= (size[0] < 10 ? SHAPE_CPU : SHAPE_GPU); shape++) {
+        PartsJob job = counting_job(cut, &prim_boxes, shape, pixels, kind == NOISE ? NULL : where);
+        const double args[] = {size[0], size[1], size[2], kappa, rounds, (double)n};
+        memcpy(job.arg, args, sizeof args);
+        job.out = ELEM_F32;
+        job.length = (int64_t)n;
+        must(parts_run(&job, got, ignored, &err), &err);
+        for (size_t i = 0; i < n; i++) {
+            if (memcmp(&want[i], &got[i], sizeof *got) != 0 && !(isnan(want[i]) && isnan(got[i]))) {
+                fail_msg("%dx%dx%dx%d, fill %d, shape %d: number %zu of %zu is %.9g, not %.9g", cut->s.w, cut->s.h,
+                         cut->s.d, cut->s.c, kind, shape, i, n, (double)got[i], (double)want[i]);
+            }
+        }
+    }
+    free(pixels);
+    free(where);
+    free(want);
+    free(got);
+}
+
+static void test_boxes(void **state)
+{
+    (void)state;
+    check_boxes(&ODD_CUTS[0], FEW, (const int[3]){8, 9, 1}, 1.5, 10);
+    check_boxes(&ODD_CUTS[1], WITH_NAN, (const int[3]){7, 16, 1}, 1, 2);
+    check_boxes(&CUTS[4], NOISE, (const int[3]){11, 5, 3}, 2, 5);
+    check_boxes(&CUTS[0], FEW, (const int[3]){300, 28, 1}, 1.2, 1); /* more than registers hold */
+}
+
 /* ---- rank -------------------------------------------------------------------------------- */
 
 extern const Primitive prim_rank;
@@ -543,11 +590,17 @@ static void test_compact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reduce),   cmocka_unit_test(test_histogram),
-        cmocka_unit_test(test_rank),     cmocka_unit_test(test_rank_around_zero),
-        cmocka_unit_test(test_summary),  cmocka_unit_test(test_otsu),
-        cmocka_unit_test(test_label),    cmocka_unit_test(test_label_equal),
-        cmocka_unit_test(test_perlabel), cmocka_unit_test(test_compact),
+        cmocka_unit_test(test_reduce),
+        cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_boxes),
+        cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_rank_around_zero),
+        cmocka_unit_test(test_summary),
+        cmocka_unit_test(test_otsu),
+        cmocka_unit_test(test_label),
+        cmocka_unit_test(test_label_equal),
+        cmocka_unit_test(test_perlabel),
+        cmocka_unit_test(test_compact),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);
