@@ -24,10 +24,11 @@
 
 enum {
     PATH_BYTES = 4096,
-    PIECE_BYTES = 512 << 10,
-    PACKED_BYTES = 8 << 20,
+    PIECE_BYTES = 256 << 10, /* a strip of a TIFF: it is converted and packed while it is in the cache */
+    PACKED_BYTES = 8 << 20,  /* strips for several threads */
     SPOOLED_BYTES = 2 << 20,
-    LARGE = 2 << 20,
+    LARGE = 32 << 20, /* bytes of pixels for which help is worth it: smaller images are written several at a time */
+    LARGE_TABLE = 2 << 20, /* the same, of text */
     HELPERS = 2
 };
 
@@ -175,10 +176,10 @@ static int64_t piece_rows(size_t line, int64_t rows, size_t bytes)
     return most < rows ? most : rows;
 }
 
-/* Those who help with so many bytes; NULL: nobody. */
-static Crew *helpers(Sink *sink, size_t bytes)
+/* Those who help with so many bytes, if they are at least `large`; NULL: nobody. */
+static Crew *helpers(Sink *sink, size_t bytes, size_t large)
 {
-    if (sink->crew == NULL && bytes >= LARGE) {
+    if (sink->crew == NULL && bytes >= large) {
         sink->crew = crew_new(HELPERS);
     }
     return sink->crew;
@@ -213,7 +214,7 @@ static bool have_nan(Sink *sink, const SinkRows *r, Elem elem, size_t width)
         return false;
     }
     size_t bytes = (size_t)r->rows * width * elem_size(elem);
-    Crew *crew = helpers(sink, bytes);
+    Crew *crew = helpers(sink, bytes, LARGE);
     l.pieces = crew_pieces(crew, bytes);
     crew_run(crew, look_for_nan, &l, l.pieces);
     return atomic_load(&l.found);
@@ -278,7 +279,7 @@ static bool write_converted(Sink *sink, Converting *c)
 {
     size_t bytes = (size_t)c->step * c->line;
     TRY(room_for_pieces(sink, bytes, c->err));
-    Crew *crew = helpers(sink, (size_t)c->rows->rows * c->line);
+    Crew *crew = helpers(sink, (size_t)c->rows->rows * c->line, LARGE);
     c->pieces[0] = sink->pieces;
     c->pieces[1] = sink->pieces + bytes;
     c->ok = true;
@@ -311,7 +312,8 @@ static bool write_rows(Sink *sink, int64_t frame, const SinkRows *r, Err *err)
     if (c.from == c.to && !have_nan(sink, r, c.from, width)) {
         return image_write(out->writer, c.t, c.c, c.z, r->row, r->rows, r->pixels, r->pitch, err);
     }
-    c.step = piece_rows(c.line, r->rows, is_compressed(sink, r->output) ? PACKED_BYTES : PIECE_BYTES);
+    bool together = is_compressed(sink, r->output) && (size_t)r->rows * c.line >= LARGE;
+    c.step = piece_rows(c.line, r->rows, together ? PACKED_BYTES : PIECE_BYTES);
     return write_converted(sink, &c);
 }
 
@@ -408,7 +410,7 @@ static bool put_table(Sink *sink, int k, int64_t frame, const PrimTable *table, 
     if (out->csv == NULL) {
         TRY(csv_open(sink->source.item->outputs[k], &out->csv, err));
     }
-    Crew *crew = helpers(sink, (size_t)table->rows * (size_t)table->columns * DECIMAL_BYTES);
+    Crew *crew = helpers(sink, (size_t)table->rows * (size_t)table->columns * DECIMAL_BYTES, LARGE_TABLE);
     return csv_rows(out->csv, table, front, n, crew, err);
 }
 

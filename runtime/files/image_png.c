@@ -3,7 +3,8 @@
  *
  * PNG cannot be read from the middle, so a file is decoded whole when its first rows are wanted,
  * and an output is collected in memory and encoded at the end.  PNG is for pictures: alpha is
- * dropped, palettes become colours, and types that PNG does not have are scaled to bytes.
+ * dropped, palettes become colours, and types that PNG does not have are scaled to bytes.  Pictures that are mostly runs
+ * of a colour, as painted labels are, are packed by runs.h in a twentieth of the time, and all others by libpng.
  *
  * libpng reports failure by longjmp.  The functions that set the jump own nothing themselves and
  * change no local variable that is read after the jump; what is to be freed hangs on the state.
@@ -11,8 +12,10 @@
 #include "image_format.h"
 #include "../host/stopwatch.h"
 #include "image_pixels.h"
+#include "runs.h"
 
 #include "../../base/file.h"
+#include "../../base/pages.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,6 +27,12 @@
 #include <unistd.h>
 
 static const uint64_t RATIO_MAX = 1100; /* deflate makes at most 1032 bytes of one */
+
+enum {
+    FRONT = RUNS_UNIT_MOST + 1, /* bytes before a line: the end of the one before, and the filter, which is none */
+    RUNS_SHARE = 12,            /* pictures that runs make so many times shorter are packed so */
+    CHUNK_BYTES = 1 << 20       /* of packed pixels */
+};
 
 static bool host_is_little(void)
 {
@@ -280,7 +289,9 @@ typedef struct PngOut {
     jmp_buf jump;
     char message[200];
     unsigned char *at;   /* planes as they came, [c][y][x] */
-    unsigned char *line; /* one row as it goes out */
+    unsigned char *line; /* one row as it goes out, behind FRONT bytes */
+    unsigned char *runs; /* packed pixels; NULL: libpng is to pack them */
+    size_t runs_bytes;
     int samples, depth;
     double low, scale; /* scaled types: value = (v - low) * scale */
 } PngOut;
@@ -326,7 +337,8 @@ static void discard_png(void *state)
     free(out->software);
     free(out->parameters);
     free(out->at);
-    free(out->line);
+    free(out->line != NULL ? out->line - FRONT : NULL);
+    free(out->runs);
     free(out);
 }
 
@@ -363,8 +375,9 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         choose_sizes(out, meta->like);
         out->software = copy_text(meta->software);
         out->parameters = copy_text(meta->parameters);
-        out->at = malloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
-        out->line = malloc((size_t)(shape->x * shape->c) * 2);
+        out->at = pages_alloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
+        unsigned char *line = calloc(1, FRONT + (size_t)(shape->x * shape->c) * 2);
+        out->line = line != NULL ? line + FRONT : NULL;
     }
     if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL || out->parameters == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
@@ -445,10 +458,17 @@ static void make_line(const PngOut *out, int64_t y)
 {
     const ImageInfo *shape = &out->shape;
     unsigned char *to = out->line;
+    const unsigned char *from = out->at + (size_t)(y * shape->x);
+    size_t plane = (size_t)(shape->x * shape->y), width = (size_t)shape->x;
+    if (out->elem == ELEM_U8 && shape->c == 1) {
+        memcpy(to, from, width);
+        return;
+    }
     if (out->elem == ELEM_U8) {
-        for (int64_t i = 0; i < shape->x * shape->c; i++) {
-            int64_t x = i / shape->c, c = i % shape->c;
-            to[i] = out->at[(size_t)((c * shape->y + y) * shape->x + x)];
+        for (size_t x = 0; x < width; x++, to += 3) {
+            to[0] = from[x];
+            to[1] = from[plane + x];
+            to[2] = from[2 * plane + x];
         }
         return;
     }
@@ -464,6 +484,54 @@ static void make_line(const PngOut *out, int64_t y)
             *to++ = (unsigned char)(scaled > 0 ? (scaled < 255 ? scaled : 255) : 0);
         }
     }
+}
+
+/* The row of the file. */
+static void make_row(const PngOut *out, int64_t row)
+{
+    make_line(out, out->upwards ? out->shape.y - 1 - row : row);
+}
+
+/* Packs the pixels, if they are runs. */
+static bool pack_runs(PngOut *out, Err *err)
+{
+    static const size_t filter = 1;
+    RunsCode code;
+    Runs runs;
+    size_t unit = (size_t)(out->samples * out->depth / 8), bytes = (size_t)out->shape.x * unit;
+    size_t room = (size_t)out->shape.y * (filter + bytes) / RUNS_SHARE;
+    if (unit > RUNS_UNIT_MOST) {
+        return true;
+    }
+    out->runs = malloc(room + 1);
+    if (out->runs == NULL) {
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
+    }
+    runs_code(&code);
+    runs_begin(&runs, &code, unit, out->runs, room);
+    bool fits = true;
+    for (int64_t y = 0; fits && y < out->shape.y; y++) {
+        memcpy(out->line - filter - unit, out->line + bytes - unit, unit);
+        make_row(out, y);
+        fits = runs_add(&runs, out->line - filter, filter + bytes);
+    }
+    if (fits) {
+        out->runs_bytes = runs_end(&runs);
+    } else {
+        free(out->runs);
+        out->runs = NULL;
+    }
+    return true;
+}
+
+/* libpng is not asked to end what it has not packed. */
+static void write_runs(const PngOut *out)
+{
+    for (size_t at = 0; at < out->runs_bytes; at += CHUNK_BYTES) {
+        size_t left = out->runs_bytes - at;
+        png_write_chunk(out->png, (png_const_bytep) "IDAT", out->runs + at, left < CHUNK_BYTES ? left : CHUNK_BYTES);
+    }
+    png_write_chunk(out->png, (png_const_bytep) "IEND", NULL, 0);
 }
 
 static bool encode(PngOut *out)
@@ -492,8 +560,12 @@ static bool encode(PngOut *out)
         }
     }
     png_write_info(out->png, out->info);
+    if (out->runs != NULL) {
+        write_runs(out);
+        return true;
+    }
     for (int64_t y = 0; y < out->shape.y; y++) {
-        make_line(out, out->upwards ? out->shape.y - 1 - y : y);
+        make_row(out, y);
         png_write_row(out->png, out->line);
     }
     png_write_end(out->png, NULL);
@@ -509,6 +581,7 @@ static bool finish_png(void *state, Err *err)
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
     }
     choose_depth(out);
+    TRY(pack_runs(out, err));
     if (encode(out)) {
         return true;
     }

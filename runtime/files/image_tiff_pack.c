@@ -4,6 +4,7 @@
 #include "../../base/file.h"
 #include "../host/crew.h"
 #include "image_format.h"
+#include "runs.h"
 
 #include <errno.h>
 #include <libdeflate.h>
@@ -12,9 +13,9 @@
 #include <zstd.h>
 
 enum {
-    LEVEL =
-        1, /* of both methods: labels are runs; more effort makes them a little shorter and takes three times as long */
-    AT_ONCE = 32,    /* strips that are packed before they are written */
+    LEVEL = 1,       /* of both methods: more effort makes labels a little shorter and takes three times as long */
+    RUNS_SHARE = 12, /* strips that runs make so many times shorter are left to runs.h */
+    AT_ONCE = 32,    /* strips that are packed before they are written, by several threads */
     HANDS = 8,       /* threads, at most */
     LARGE = 64 << 20 /* bytes of a file for which several are worth it: smaller ones are written several at a time */
 };
@@ -24,17 +25,33 @@ typedef struct Method {
     void *(*begin)(void);
     void (*end)(void *hand);
     size_t (*bound)(size_t bytes);
-    size_t (*pack)(void *hand, const void *from, size_t bytes, void *to, size_t room); /* 0: out of memory */
+    /* `unit`: bytes of a pixel; 0: out of memory. */
+    size_t (*pack)(void *hand, size_t unit, const void *from, size_t bytes, void *to, size_t room);
 } Method;
 
-static void *deflate_begin(void)
-{
-    return libdeflate_alloc_compressor(LEVEL);
-}
+typedef struct Deflate {
+    struct libdeflate_compressor *any;
+    RunsCode runs;
+} Deflate;
 
 static void deflate_end(void *hand)
 {
-    libdeflate_free_compressor(hand);
+    Deflate *deflate = hand;
+    if (deflate != NULL) {
+        libdeflate_free_compressor(deflate->any);
+        free(deflate);
+    }
+}
+
+static void *deflate_begin(void)
+{
+    Deflate *deflate = calloc(1, sizeof *deflate);
+    if (deflate == NULL || (deflate->any = libdeflate_alloc_compressor(LEVEL)) == NULL) {
+        deflate_end(deflate);
+        return NULL;
+    }
+    runs_code(&deflate->runs);
+    return deflate;
 }
 
 static size_t deflate_bound(size_t bytes)
@@ -42,9 +59,11 @@ static size_t deflate_bound(size_t bytes)
     return libdeflate_zlib_compress_bound(NULL, bytes);
 }
 
-static size_t deflate_pack(void *hand, const void *from, size_t bytes, void *to, size_t room)
+static size_t deflate_pack(void *hand, size_t unit, const void *from, size_t bytes, void *to, size_t room)
 {
-    return libdeflate_zlib_compress(hand, from, bytes, to, room);
+    const Deflate *deflate = hand;
+    size_t runs = unit <= RUNS_UNIT_MOST ? runs_pack(&deflate->runs, unit, from, bytes, to, bytes / RUNS_SHARE) : 0;
+    return runs > 0 ? runs : libdeflate_zlib_compress(deflate->any, from, bytes, to, room);
 }
 
 static void *zstd_begin(void)
@@ -57,8 +76,9 @@ static void zstd_end(void *hand)
     ZSTD_freeCCtx(hand);
 }
 
-static size_t zstd_pack(void *hand, const void *from, size_t bytes, void *to, size_t room)
+static size_t zstd_pack(void *hand, size_t unit, const void *from, size_t bytes, void *to, size_t room)
 {
+    (void)unit;
     size_t size = ZSTD_compressCCtx(hand, to, room, from, bytes, LEVEL);
     return ZSTD_isError(size) ? 0 : size;
 }
@@ -92,7 +112,8 @@ struct TiffPack {
     int n;
     const Method *method;
     void *hand[HANDS];
-    Crew *crew; /* NULL: the caller does all */
+    int hands, at_once; /* 1 where the caller does all: its memory is warm then */
+    Crew *crew;
 };
 
 static bool no_memory(const TiffPack *pack, Err *err)
@@ -112,12 +133,15 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
     pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip;
     pack->offset = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->offset);
     pack->size = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->size);
-    for (int i = 0; i < HANDS; i++) {
+    bool large = shape->pages * shape->rows * shape->row_bytes >= LARGE;
+    pack->hands = large ? HANDS : 1;
+    pack->at_once = large ? AT_ONCE : 1;
+    pack->crew = large ? crew_new(HANDS - 1) : NULL;
+    for (int i = 0; i < pack->hands; i++) {
         pack->hand[i] = pack->method->begin();
         TRY(pack->hand[i] != NULL || no_memory(pack, err));
     }
     pack->bound = pack->method->bound((size_t)(shape->rows_per_strip * shape->row_bytes));
-    pack->crew = shape->pages * shape->rows * shape->row_bytes >= LARGE ? crew_new(HANDS - 1) : NULL;
     return (pack->offset != NULL && pack->size != NULL) || no_memory(pack, err);
 }
 
@@ -126,7 +150,7 @@ void tiff_pack_free(TiffPack *pack)
     if (pack == NULL) {
         return;
     }
-    for (int i = 0; i < HANDS; i++) {
+    for (int i = 0; i < pack->hands; i++) {
         pack->method->end(pack->hand[i]);
     }
     for (int i = 0; i < pack->n_partial; i++) {
@@ -148,16 +172,17 @@ void tiff_pack_free(TiffPack *pack)
 static void pack_share(void *context, int hand)
 {
     TiffPack *pack = context;
-    for (int i = hand; i < pack->n; i += HANDS) {
+    for (int i = hand; i < pack->n; i += pack->hands) {
         Strip *s = &pack->strip[i];
-        s->size = pack->method->pack(pack->hand[hand], s->from, s->bytes, s->packed, pack->bound);
+        s->size =
+            pack->method->pack(pack->hand[hand], pack->shape.pixel_bytes, s->from, s->bytes, s->packed, pack->bound);
     }
 }
 
 /* Packs the strips that are there and writes them. */
 static bool flush(TiffPack *pack, Err *err)
 {
-    crew_run(pack->crew, pack_share, pack, HANDS);
+    crew_run(pack->crew, pack_share, pack, pack->hands);
     for (int i = 0; i < pack->n; i++) {
         Strip *s = &pack->strip[i];
         TRY(s->size > 0 || no_memory(pack, err));
@@ -188,7 +213,7 @@ static bool add(TiffPack *pack, uint64_t page, uint64_t strip, const char *from,
     s->bytes = bytes;
     s->own = own;
     pack->n++;
-    return pack->n < AT_ONCE || flush(pack, err);
+    return pack->n < pack->at_once || flush(pack, err);
 }
 
 /* ---- rows ------------------------------------------------------------------------------ */

@@ -22,7 +22,8 @@ typedef struct TiffPackShape {
     int fd;
     uint64_t *end;
     uint64_t pages, rows, row_bytes, rows_per_strip;
-    bool zstd; /* else deflate */
+    size_t pixel_bytes; /* of all samples that lie together */
+    bool zstd;          /* else deflate */
 } TiffPackShape;
 
 bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err);

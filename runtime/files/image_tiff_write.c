@@ -520,6 +520,7 @@ static bool take_memory(TiffOut *out, bool pack, Err *err)
                                       .rows = level->y,
                                       .row_bytes = level->row_bytes,
                                       .rows_per_strip = level->rows_per_strip,
+                                      .pixel_bytes = (size_t)(level->row_bytes / level->x),
                                       .zstd = out->zstd};
         TRY(tiff_pack_new(&strips, &level->pack, err));
     }
