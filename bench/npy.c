@@ -100,7 +100,7 @@ static bool make_room(Results *results, Err *err)
 bool npy_write_results(const char *folder, const Program *program, Exec *exec, Err *err)
 {
     Results *results = NULL;
-    bool ok = results_begin(exec, program, NULL, &results, err) && make_room(results, err) &&
+    bool ok = results_begin(exec, program, NULL, NULL, &results, err) && make_room(results, err) &&
               results_download(exec, results, err) && results_finish(exec, results, err);
     for (int i = 0; ok && i < program->n_outputs; i++) {
         ok = write_output(folder, results, i, err);

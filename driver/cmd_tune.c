@@ -132,7 +132,7 @@ static bool read_images(Tuning *t, Err *err)
 {
     BatchList list;
     VolumeCache cache;
-    HostPool *pool = host_pool_new(0, NULL);
+    HostPool *pool = host_pool_new(0, false, NULL, 0);
     t->inputs = arena_array(&t->c->arena, ExecInput, t->c->program->n_inputs + 1);
     bool ok = (pool != NULL || no_memory(err)) && volume_cache_init(&cache, t->c->program->n_inputs, pool, err);
     if (ok) {

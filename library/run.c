@@ -449,7 +449,7 @@ static bool run_bound(PipecDevice *d, const PipecRun *run, const ExecInput *inpu
     Rows rows = {.run = run, .program = d->planned.program};
     const ExecStream stream = {.context = &rows, .crew = d->crew, .read = read_rows, .write = write_rows};
     exec_set_stop(d->exec, tell, &rows);
-    bool ok = exec_bind(d->exec, inputs, d->params, err) && results_begin(d->exec, rows.program, NULL, out, err);
+    bool ok = exec_bind(d->exec, inputs, d->params, err) && results_begin(d->exec, rows.program, NULL, NULL, out, err);
     if (ok) {
         rows.results = *out;
         ok = make_room(&rows, err) &&

@@ -125,7 +125,7 @@ static bool open_device(Batch *b, Err *err)
     TRY(b->devices.n > 0 || devices_open(&options, open, &b->devices, &b->left_out, err));
     status_say(STATUS_REST, NULL);
     if (o->profile && b->profile == NULL) {
-        b->profile = profile_new();
+        b->profile = profile_new(o->trace != NULL);
         return b->profile != NULL || no_memory(err);
     }
     return true;
@@ -213,6 +213,9 @@ static bool work(Batch *b, Err *err)
         return true;
     }
     TRY(open_device(b, err));
+    if (b->list.n - before >= ENGINE_MANY && !b->options->check) {
+        devices_double(&b->devices);
+    }
     Progress *progress = progress_new(stderr, b->list.n, status_is_open(), b->options->quiet);
     progress_skip(progress, before);
     EngineSetup setup = {.program = b->program,

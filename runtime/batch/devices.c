@@ -107,6 +107,22 @@ bool devices_open(const DevOptions *options, Device *first, Devices *out, Err *w
     return ok;
 }
 
+void devices_double(Devices *devices)
+{
+    for (int i = 0, n = devices->n; i < n; i++) {
+        Device *dev = devices->at[i].dev, *second;
+        bool alone = true;
+        for (int k = 0; k < n; k++) {
+            alone = alone && (k == i || dev_info(devices->at[k].dev)->number != dev_info(dev)->number);
+        }
+        Err refused = {0};
+        if (alone && !dev_info(dev)->cpu && dev_share(dev, &second, &refused)) {
+            (void)add(devices, second, true, &refused);
+        }
+        err_clear(&refused);
+    }
+}
+
 void devices_close(Devices *devices, const Device *keep)
 {
     for (int i = devices->n - 1; i >= 0; i--) { /* the first user of a device is the last */

@@ -1,6 +1,5 @@
 /*
- * engine: one lock and one condition for everything that the threads share; decoding, running and
- * encoding happen outside of it.
+ * engine: one lock for everything that the threads share; decoding, running and encoding happen outside of it.
  *
  * A Job is an image under way, a Frame is one of its frames.  A frame goes from its reader to the
  * device and on to the job's list of results; a job with results stands in the queue of the
@@ -24,7 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_JOBS = 64, DEFAULT_JOBS = 8 };
+enum { MAX_JOBS = 64, DEFAULT_JOBS = 16 };
 
 static const size_t STREAM_MAX = (size_t)128 << 20; /* bytes of rows that are read ahead */
 
@@ -33,9 +32,9 @@ static double now(void)
     return 1e-9 * (double)stopwatch_now();
 }
 
-void engine_watch(const Engine *e)
+void engine_watch(const Engine *e, const char *role)
 {
-    stopwatch_use(e->setup->profile != NULL ? profile_watch(e->setup->profile) : NULL);
+    stopwatch_use(e->setup->profile != NULL ? profile_watch(e->setup->profile) : NULL, role);
 }
 
 void frame_insert(FrameQueue *queue, Frame *frame)
@@ -82,8 +81,15 @@ void engine_queue(Engine *e, Job *job)
         job->next = NULL;
         *(e->write_first == NULL ? &e->write_first : &e->write_last->next) = job;
         e->write_last = job;
+        pthread_cond_signal(&e->results);
     }
-    pthread_cond_broadcast(&e->changed);
+}
+
+static void wake_all(Engine *e)
+{
+    pthread_cond_broadcast(&e->room);
+    pthread_cond_broadcast(&e->frames_moved);
+    pthread_cond_broadcast(&e->results);
 }
 
 void engine_job_fail(Engine *e, Job *job, const char *stage, const Err *err)
@@ -97,6 +103,9 @@ void engine_job_fail(Engine *e, Job *job, const char *stage, const Err *err)
         e->stop = true;
     }
     engine_queue(e, job);
+    if (err->code != CODE_OK) {
+        wake_all(e);
+    }
 }
 
 void engine_show(Engine *e, Job *job, double part)
@@ -156,7 +165,6 @@ static void job_finish(Engine *e, Job *job)
     }
     pthread_mutex_lock(&e->lock);
     engine_job_fail(e, job, WRITING, &err);
-    pthread_cond_broadcast(&e->changed);
     pthread_mutex_unlock(&e->lock);
     sink_free(job->sink);
     reader_close(job->reader);
@@ -191,7 +199,7 @@ void engine_frame_leave(Engine *e, Frame *frame)
     pthread_mutex_lock(&e->lock);
     e->frames--;
     e->bytes -= frame->bytes;
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->room);
     pthread_mutex_unlock(&e->lock);
     frame_free(e, frame);
     job_leave(e, job);
@@ -220,7 +228,7 @@ static bool take_room(Engine *e, const Job *job, size_t bytes)
     pthread_mutex_lock(&e->lock);
     while (!engine_stopped(e) && job->err.code == CODE_OK && e->frames > 0 &&
            (e->frames >= e->max_frames || e->bytes + bytes > e->max_bytes)) {
-        pthread_cond_wait(&e->changed, &e->lock);
+        pthread_cond_wait(&e->room, &e->lock);
     }
     bool ok = !engine_stopped(e) && job->err.code == CODE_OK;
     if (ok) {
@@ -259,12 +267,12 @@ static void read_frames(Engine *e, Job *job)
         if (ok) {
             job->users++;
             frame_push(&e->ready, frame);
+            pthread_cond_broadcast(&e->frames_moved);
         } else {
-            engine_job_fail(e, job, READING, &err);
             e->frames--;
             e->bytes -= bytes;
+            engine_job_fail(e, job, READING, &err);
         }
-        pthread_cond_broadcast(&e->changed);
         pthread_mutex_unlock(&e->lock);
         if (!ok && frame != NULL) {
             frame_free(e, frame);
@@ -333,7 +341,7 @@ static void *reader_thread(void *context)
 {
     Engine *e = context;
     int place;
-    engine_watch(e);
+    engine_watch(e, "reader");
     while ((place = take_image(e)) >= 0) {
         Err err = {0};
         Job *job = calloc(1, sizeof *job);
@@ -358,7 +366,7 @@ static void *reader_thread(void *context)
     }
     pthread_mutex_lock(&e->lock);
     e->readers--;
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->frames_moved);
     pthread_mutex_unlock(&e->lock);
     return NULL;
 }
@@ -396,7 +404,7 @@ static void write_frame(Engine *e, Frame *frame)
         engine_show(e, job, (double)(frame->number + 1) / (double)job->frames);
         pthread_mutex_lock(&e->lock);
         job->written++;
-        pthread_cond_broadcast(&e->changed);
+        pthread_cond_broadcast(&e->frames_moved);
         pthread_mutex_unlock(&e->lock);
     }
     if (err.code != CODE_OK) {
@@ -410,7 +418,7 @@ static Job *take_job(Engine *e)
 {
     pthread_mutex_lock(&e->lock);
     while (e->write_first == NULL && !e->device_done) {
-        pthread_cond_wait(&e->changed, &e->lock);
+        pthread_cond_wait(&e->results, &e->lock);
     }
     Job *job = e->write_first;
     if (job != NULL) {
@@ -425,7 +433,7 @@ static void *writer_thread(void *context)
 {
     Engine *e = context;
     Job *job;
-    engine_watch(e);
+    engine_watch(e, "writer");
     while ((job = take_job(e)) != NULL) {
         for (Frame *frame; (frame = next_result(e, job)) != NULL;) {
             write_frame(e, frame);
@@ -438,7 +446,7 @@ static void *writer_thread(void *context)
 
 /* ---- all threads ----------------------------------------------------------------------- */
 
-/* A thread of each kind for every 2 processors, from 1 to 8 for each device, unless --jobs says otherwise. */
+/* A thread of each kind for every 2 processors, from 1 to 16 for each device, unless --jobs says otherwise. */
 static int choose_jobs(const Options *options, int devices, int images)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -528,7 +536,7 @@ static bool run_threads(Engine *e, int jobs, Err *err)
     join(readers, n_readers);
     join(writers, n_writers);
     if (e->setup->profile != NULL) {
-        profile_threads(e->setup->profile, jobs, stopwatch_now() - begin);
+        profile_threads(e->setup->profile, jobs, e->n_lanes, stopwatch_now() - begin);
     }
     return ok;
 }
@@ -536,7 +544,22 @@ static bool run_threads(Engine *e, int jobs, Err *err)
 EngineSizes engine_sizes(const Options *options, int devices, int images)
 {
     int jobs = choose_jobs(options, devices, images);
-    return (EngineSizes){jobs, 2 * jobs + 2 * devices, choose_bytes(options)};
+    return (EngineSizes){jobs, 2 * jobs + 4 * devices, choose_bytes(options)};
+}
+
+/* The memory of frames.  CPU devices copy from any memory alike. */
+static bool make_pool(Engine *e, Err *err)
+{
+    const EngineSetup *s = e->setup;
+    e->pinning = calloc((size_t)s->n_devices + 1, sizeof *e->pinning);
+    for (int i = 0; e->pinning != NULL && i < s->n_devices; i++) {
+        if (!s->devices[i].spare && !dev_info(s->devices[i].dev)->cpu) {
+            e->pinning[e->n_pinning++] = s->devices[i].dev;
+        }
+    }
+    bool many = s->list->n >= ENGINE_MANY;
+    e->pool = e->pinning != NULL ? host_pool_new(e->max_bytes / 2, many, e->pinning, e->n_pinning) : NULL;
+    return e->pool != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs");
 }
 
 /* Devices, each once. */
@@ -552,12 +575,12 @@ static int count_devices(const EngineSetup *setup)
 bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
 {
     const EngineSizes sizes = engine_sizes(setup->options, count_devices(setup), setup->list->n);
-    int lanes = setup->n_devices > 0 ? setup->n_devices : 1;
+    int lanes = setup->n_devices > 0 ? setup->n_devices : 1, more = lanes - 2 * count_devices(setup);
     Engine e = {.setup = setup,
                 .program = setup->program,
                 .fates = fates,
                 .n_lanes = lanes,
-                .max_frames = sizes.frames + 2 * (lanes - count_devices(setup)),
+                .max_frames = sizes.frames + (more > 0 ? 2 * more : 0),
                 .max_bytes = sizes.bytes};
     e.whole = choose_whole(&e);
     e.stream = e.max_bytes / 4 < STREAM_MAX ? e.max_bytes / 4 : STREAM_MAX;
@@ -565,10 +588,11 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     e.keep = is_short(&e) ? e.stream : e.max_bytes / 4;
     pthread_mutex_init(&e.lock, NULL);
     pthread_mutex_init(&e.hooks, NULL);
-    pthread_cond_init(&e.changed, NULL);
-    e.pool = host_pool_new(e.max_bytes / 2, setup->n_devices > 0 ? setup->devices[0].dev : NULL);
-    bool ok = volume_cache_init(&e.cache, e.program->n_inputs, e.pool, err) &&
-              (e.pool != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs")) && lanes_open(&e, err);
+    pthread_cond_init(&e.room, NULL);
+    pthread_cond_init(&e.frames_moved, NULL);
+    pthread_cond_init(&e.results, NULL);
+    bool ok =
+        make_pool(&e, err) && volume_cache_init(&e.cache, e.program->n_inputs, e.pool, err) && lanes_open(&e, err);
     ok = ok && run_threads(&e, sizes.jobs, err);
     if (ok && e.fatal.code != CODE_OK) {
         *err = e.fatal;
@@ -577,7 +601,10 @@ bool engine_run(const EngineSetup *setup, ImageFate *fates, Err *err)
     lanes_close(&e);
     volume_cache_free(&e.cache);
     host_pool_free(e.pool);
-    pthread_cond_destroy(&e.changed);
+    free(e.pinning);
+    pthread_cond_destroy(&e.results);
+    pthread_cond_destroy(&e.frames_moved);
+    pthread_cond_destroy(&e.room);
     pthread_mutex_destroy(&e.hooks);
     pthread_mutex_destroy(&e.lock);
     return ok;

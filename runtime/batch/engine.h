@@ -16,6 +16,9 @@
 
 typedef enum ImageState { IMAGE_WAITING, IMAGE_BEFORE, IMAGE_DONE, IMAGE_FAILED } ImageState;
 
+/* From so many images on, it pays to prepare for the next ones: memory is pinned, GPUs have two images at once. */
+enum { ENGINE_MANY = 4 };
+
 /* What became of an image. */
 typedef struct ImageFate {
     ImageState state;  /* WAITING: not begun, or given up; BEFORE: done by an earlier run */

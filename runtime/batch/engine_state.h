@@ -53,9 +53,13 @@ typedef struct Engine {
     const Program *program;
     ImageFate *fates;
     HostPool *pool;
+    Device **pinning; /* memory is pinned for these from the start */
+    int n_pinning;
     VolumeCache cache;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    /* What threads wait for: readers for room, lanes for frames and for other lanes, writers for results.  One condition
+     * for all would wake thirty threads a dozen times for each image. */
+    pthread_cond_t room, frames_moved, results;
     int next_image, readers; /* reader threads at work */
     bool stop, device_done;
     Err fatal;
@@ -84,8 +88,8 @@ void frame_insert(FrameQueue *queue, Frame *frame);
 
 /* ---- without it -------------------------------------------------------------------------- */
 
-/* Counts this thread's time, where somebody wants to know. */
-void engine_watch(const Engine *e);
+/* Counts this thread's time, where somebody wants to know; `role`: see stopwatch_use. */
+void engine_watch(const Engine *e, const char *role);
 /* The job has come to `part` (0 .. 1) of its work. */
 void engine_show(Engine *e, Job *job, double part);
 /* The end of a frame, done or dropped. */

@@ -24,6 +24,7 @@ struct Lane {
     Device *dev; /* NULL: the evaluator */
     Exec *exec;  /* NULL: the evaluator, and once it is closed */
     bool spare, started;
+    bool pins; /* memory can be pinned for the device */
     pthread_t thread;
     ExecInput *bound;  /* by input */
     Volume **uploaded; /* by input: what the device holds; NULL: nothing to rely on */
@@ -83,9 +84,9 @@ static bool make_room(Lane *lane)
     pthread_mutex_lock(&e->lock);
     bool any = !lane->spare && e->spare > 0;
     e->make_way = true;
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->frames_moved);
     while (any && e->spare > 0) {
-        pthread_cond_wait(&e->changed, &e->lock);
+        pthread_cond_wait(&e->frames_moved, &e->lock);
     }
     pthread_mutex_unlock(&e->lock);
     return any;
@@ -182,7 +183,7 @@ static bool upload_all(Lane *lane, Frame *frame, Err *err)
     for (int i = 0; i < e->program->n_inputs; i++) {
         TRY(upload(lane, i, frame->volumes[i], err));
     }
-    return results_begin(lane->exec, e->program, e->pool, &frame->results, err);
+    return results_begin(lane->exec, e->program, e->pool, lane->dev, &frame->results, err);
 }
 
 static bool compute(Lane *lane, Frame *frame, Err *err)
@@ -216,7 +217,7 @@ static bool wait_for_sink(Engine *e, const Frame *frame)
     const Job *job = frame->job;
     pthread_mutex_lock(&e->lock);
     while (!engine_stopped(e) && job->err.code == CODE_OK && job->written < frame->number) {
-        pthread_cond_wait(&e->changed, &e->lock);
+        pthread_cond_wait(&e->frames_moved, &e->lock);
     }
     bool wanted = !engine_stopped(e) && job->err.code == CODE_OK;
     pthread_mutex_unlock(&e->lock);
@@ -260,7 +261,7 @@ static bool run_stream(Lane *lane, Frame *frame, Err *err)
                          .progress = show_stream,
                          .context = &shown};
     forget_uploads(lane);
-    TRY(results_begin(lane->exec, e->program, collect ? e->pool : NULL, &frame->results, err));
+    TRY(results_begin(lane->exec, e->program, collect ? e->pool : NULL, lane->dev, &frame->results, err));
     frame->spilled = !collect;
     return (collect || wait_for_sink(e, frame)) && stream_run(&setup, frame->results, err);
 }
@@ -462,6 +463,9 @@ static void recount(Engine *e, Frame *frame)
         volume_release(frame->volumes[i]);
         frame->volumes[i] = NULL;
     }
+    if (frame->results->bytes < frame->bytes) {
+        pthread_cond_broadcast(&e->room);
+    }
     e->bytes = e->bytes - frame->bytes + frame->results->bytes;
     frame->bytes = frame->results->bytes;
 }
@@ -520,7 +524,7 @@ static void give_back(Engine *e, Frame *frame)
 {
     pthread_mutex_lock(&e->lock);
     frame_insert(&e->ready, frame);
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->frames_moved);
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -531,13 +535,31 @@ static bool is_due(Engine *e, const Frame *frame)
     return !job->serial || job->computed == frame->number || job->err.code != CODE_OK || engine_stopped(e);
 }
 
-/* The first frame that is due; NULL: none. */
-static Frame *first_due(Engine *e)
+/* Whether some pixels of the frame are pinned for another device: these come over the bus at a fraction of its speed. */
+static bool is_elsewhere(const Lane *lane, const Frame *frame)
 {
-    Frame *before = NULL, *frame = e->ready.first;
-    while (frame != NULL && !is_due(e, frame)) {
-        before = frame;
-        frame = frame->next;
+    bool elsewhere = false;
+    for (int i = 0; lane->dev != NULL && i < lane->engine->program->n_inputs; i++) {
+        int device = frame->volumes[i] != NULL ? frame->volumes[i]->device : -1;
+        elsewhere = elsewhere || (device >= 0 && device != dev_info(lane->dev)->number);
+    }
+    return elsewhere;
+}
+
+/* The first frame that is due, and rather one that is not pinned for another device; NULL: none. */
+static Frame *first_due(const Lane *lane)
+{
+    Engine *e = lane->engine;
+    Frame *before = NULL, *frame = NULL;
+    for (Frame *f = e->ready.first, *last = NULL; f != NULL; last = f, f = f->next) {
+        bool here = is_due(e, f) && !is_elsewhere(lane, f);
+        if (here || (frame == NULL && is_due(e, f))) {
+            frame = f;
+            before = last;
+        }
+        if (here) {
+            break;
+        }
     }
     if (frame != NULL) {
         *(before == NULL ? &e->ready.first : &before->next) = frame->next;
@@ -552,9 +574,9 @@ static Frame *take_frame(Lane *lane, bool *wanted)
     Engine *e = lane->engine;
     Frame *frame = NULL;
     pthread_mutex_lock(&e->lock);
-    while (!(lane->spare && e->make_way) && (frame = first_due(e)) == NULL &&
+    while (!(lane->spare && e->make_way) && (frame = first_due(lane)) == NULL &&
            (e->readers > 0 || e->working > 0 || e->ready.first != NULL)) {
-        pthread_cond_wait(&e->changed, &e->lock);
+        pthread_cond_wait(&e->frames_moved, &e->lock);
     }
     *wanted = frame != NULL && !engine_stopped(e) && frame->job->err.code == CODE_OK;
     e->working += frame != NULL;
@@ -566,7 +588,7 @@ static void end_work(Engine *e)
 {
     pthread_mutex_lock(&e->lock);
     e->working--;
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->frames_moved);
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -619,7 +641,8 @@ static void close_lane(Lane *lane)
     e->open--;
     e->spare -= lane->spare;
     e->device_done = e->open == 0;
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->frames_moved);
+    pthread_cond_broadcast(&e->results);
     pthread_mutex_unlock(&e->lock);
 }
 
@@ -629,16 +652,14 @@ static void *lane_thread(void *context)
     Engine *e = lane->engine;
     Outcome outcome = COMPUTED;
     bool wanted;
-    engine_watch(e);
+    engine_watch(e, "device");
     for (Frame *frame; outcome != CLOSES && (frame = take_frame(lane, &wanted)) != NULL;) {
-        if (lane == e->lanes) {
-            host_pool_pin(e->pool);
-        }
+        lane->pins = lane->pins && host_pool_pin(e->pool, lane->dev);
         outcome = work_on(lane, frame, wanted);
         end_work(e);
     }
     close_lane(lane);
-    stopwatch_use(NULL);
+    stopwatch_use(NULL, NULL);
     return NULL;
 }
 
@@ -679,6 +700,7 @@ bool lanes_open(Engine *e, Err *err)
         if (i < s->n_devices) {
             lane->dev = s->devices[i].dev;
             lane->spare = s->devices[i].spare;
+            lane->pins = true;
         }
         TRY(lane_open(lane, err));
     }

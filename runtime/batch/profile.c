@@ -21,9 +21,15 @@ typedef struct Row {
 } Row;
 
 typedef struct Span {
-    int row, image;
+    int row, image, device;
     uint64_t begin, end, bytes;
 } Span;
+
+/* A device's clock is as far behind the host's as the last event of a frame was over, at least, when the host knew. */
+typedef struct Clock {
+    const DeviceInfo *device;
+    int64_t behind;
+} Clock;
 
 struct Profile {
     Row *rows;
@@ -32,14 +38,21 @@ struct Profile {
     int n_spans, cap_spans;
     char **images;
     int n_images, cap_images;
+    Clock *clocks;
+    int n_clocks, cap_clocks;
     Stopwatch watch;
-    int jobs; /* 0: no threads */
+    int jobs, lanes; /* 0: no threads */
     uint64_t wall_ns;
 };
 
-Profile *profile_new(void)
+Profile *profile_new(bool threads)
 {
-    return calloc(1, sizeof(Profile));
+    Profile *profile = calloc(1, sizeof(Profile));
+    if (profile != NULL && threads && (profile->watch.log = stopwatch_log_new()) == NULL) {
+        free(profile);
+        return NULL;
+    }
+    return profile;
 }
 
 void profile_free(Profile *profile)
@@ -50,7 +63,9 @@ void profile_free(Profile *profile)
     for (int i = 0; i < profile->n_images; i++) {
         free(profile->images[i]);
     }
+    stopwatch_log_free(profile->watch.log);
     free(profile->images);
+    free(profile->clocks);
     free(profile->rows);
     free(profile->spans);
     free(profile);
@@ -61,9 +76,10 @@ Stopwatch *profile_watch(Profile *profile)
     return &profile->watch;
 }
 
-void profile_threads(Profile *profile, int jobs, uint64_t wall_ns)
+void profile_threads(Profile *profile, int jobs, int lanes, uint64_t wall_ns)
 {
     profile->jobs = jobs;
+    profile->lanes = lanes;
     profile->wall_ns = wall_ns;
 }
 
@@ -115,7 +131,7 @@ static bool row_of(Profile *profile, const DevEvent *event, const ProgStep *step
 
 /* `before`: the row of the kernel before.  A primitive's launches in a row are one run of it.  In parts a run is
  * about some of the image, and what that moves is not known here. */
-static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *event, int *before, Err *err)
+static bool add_event(Profile *profile, const ExecPlan *plan, int device, const DevEvent *event, int *before, Err *err)
 {
     int number = -1, row;
     bool kernel = strcmp(event->kind, "kernel") == 0;
@@ -132,16 +148,36 @@ static bool add_event(Profile *profile, const ExecPlan *plan, const DevEvent *ev
         to->bytes += !step ? event->bytes : plan->parts == NULL ? plan->steps[number].traffic : 0;
     }
     profile->spans[profile->n_spans++] =
-        (Span){row, profile->n_images - 1, event->begin_ns, event->end_ns, event->bytes};
+        (Span){row, profile->n_images - 1, device, event->begin_ns, event->end_ns, event->bytes};
     *before = kernel ? row : *before;
+    return true;
+}
+
+/* The number of the device's clock, which is set by what has just ended. */
+static bool clock_of(Profile *profile, const Device *dev, const DevEvent *last, int *number, Err *err)
+{
+    int64_t behind = last != NULL ? (int64_t)(stopwatch_now() - last->end_ns) : INT64_MAX;
+    for (*number = 0; *number < profile->n_clocks; ++*number) {
+        if (profile->clocks[*number].device->number == dev_info(dev)->number) {
+            break;
+        }
+    }
+    if (*number == profile->n_clocks) {
+        void *clocks = profile->clocks;
+        TRY(grow(&clocks, profile->n_clocks, &profile->cap_clocks, sizeof *profile->clocks, err));
+        profile->clocks = clocks;
+        profile->clocks[profile->n_clocks++] = (Clock){dev_info(dev), behind};
+    }
+    Clock *clock = &profile->clocks[*number];
+    clock->behind = behind < clock->behind ? behind : clock->behind;
     return true;
 }
 
 bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image, Err *err)
 {
     const DevEvent *events;
-    int n, before = -1;
-    TRY(dev_events(dev, &events, &n, err));
+    int n, before = -1, device;
+    TRY(dev_events(dev, &events, &n, err) && clock_of(profile, dev, n > 0 ? &events[n - 1] : NULL, &device, err));
     void *images = profile->images;
     TRY(grow(&images, profile->n_images, &profile->cap_images, sizeof *profile->images, err));
     profile->images = images;
@@ -151,7 +187,7 @@ bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const 
     }
     profile->images[profile->n_images++] = copy;
     for (int i = 0; i < n; i++) {
-        TRY(add_event(profile, plan, &events[i], &before, err));
+        TRY(add_event(profile, plan, device, &events[i], &before, err));
     }
     return true;
 }
@@ -215,7 +251,7 @@ static void print_host(const Profile *profile, FILE *out)
     fprintf(out, "\n%-10s  %7s  %10s  %6s\n", "host", "threads", "time ms", "busy");
     for (int i = PHASE_NONE + 1; i < PHASES; i++) {
         bool device = i >= PHASE_PREPARE && i <= PHASE_DOWNLOAD;
-        int threads = device ? 1 : profile->jobs;
+        int threads = device ? profile->lanes : profile->jobs;
         double ns = (double)profile->watch.ns[i];
         fprintf(out, "%-10s  %7d  %10.3f  %4.0f %%\n", PHASE_NAMES[i], threads, ns / 1e6,
                 wall > 0 ? 100 * ns / (wall * threads) : 0);
@@ -259,38 +295,87 @@ void profile_print(const Profile *profile, double copy, FILE *out)
 
 /* ---- the trace ------------------------------------------------------------------------- */
 
-static void write_track(FILE *out, int number, const char *name)
+/* Devices, two tracks each, are process 1 of the trace, the host's threads process 2. */
+enum { DEVICES = 1, HOST = 2 };
+
+static void write_track(FILE *out, int process, int number, const char *what, const char *of)
 {
-    fprintf(out,
-            "{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": %d, "
-            "\"args\": {\"name\": \"%s\"}}",
-            number, name);
+    fprintf(out, "{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": %d, \"tid\": %d, \"args\": {\"name\": ", process,
+            number);
+    char name[300];
+    snprintf(name, sizeof name, "%s%s", what, of);
+    json_put_text(out, name);
+    fputs("}}", out);
 }
 
-static void write_events(const Profile *profile, FILE *out)
+static int64_t host_time(const Profile *profile, const Span *span)
 {
-    uint64_t start = UINT64_MAX;
+    return (int64_t)span->begin + profile->clocks[span->device].behind;
+}
+
+static int64_t first_time(const Profile *profile, const StopwatchSpan *host, int n_host)
+{
+    int64_t start = INT64_MAX;
     for (int i = 0; i < profile->n_spans; i++) {
-        start = profile->spans[i].begin < start ? profile->spans[i].begin : start;
+        int64_t begin = host_time(profile, &profile->spans[i]);
+        start = begin < start ? begin : start;
     }
-    fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n", out);
-    write_track(out, 1, "kernels");
-    fputs(",\n", out);
-    write_track(out, 2, "transfers");
+    for (int i = 0; i < n_host; i++) {
+        start = (int64_t)host[i].begin < start ? (int64_t)host[i].begin : start;
+    }
+    return start;
+}
+
+static void write_device_events(const Profile *profile, int64_t start, FILE *out)
+{
+    for (int i = 0; i < profile->n_clocks; i++) {
+        write_track(out, DEVICES, 2 * i + 1, "kernels on ", profile->clocks[i].device->name);
+        fputs(",\n", out);
+        write_track(out, DEVICES, 2 * i + 2, "transfers of ", profile->clocks[i].device->name);
+        fputs(",\n", out);
+    }
     for (int i = 0; i < profile->n_spans; i++) {
         const Span *span = &profile->spans[i];
         const Row *row = &profile->rows[span->row];
         bool kernel = strcmp(row->kind, "kernel") == 0;
-        fputs(",\n{\"name\": ", out);
+        fputs("{\"name\": ", out);
         json_put_text(out, row->name);
         fprintf(out,
-                ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": 1, \"tid\": %d, \"ts\": %.3f, "
+                ", \"cat\": \"%s\", \"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, "
                 "\"dur\": %.3f, \"args\": {\"image\": ",
-                row->kind, kernel ? 1 : 2, (double)(span->begin - start) / 1e3,
-                (double)(span->end - span->begin) / 1e3);
+                row->kind, DEVICES, 2 * span->device + (kernel ? 1 : 2),
+                (double)(host_time(profile, span) - start) / 1e3, (double)(span->end - span->begin) / 1e3);
         json_put_text(out, profile->images[span->image]);
-        fprintf(out, ", \"lines\": \"%s\", \"bytes\": %" PRIu64 "}}", row->lines, span->bytes);
+        fprintf(out, ", \"lines\": \"%s\", \"bytes\": %" PRIu64 "}},\n", row->lines, span->bytes);
     }
+}
+
+static void write_host_events(const StopwatchSpan *spans, int n, int64_t start, FILE *out)
+{
+    for (int i = 0; i < n; i++) {
+        const StopwatchSpan *span = &spans[i];
+        fprintf(out, "{\"name\": \"%s\", \"ph\": \"X\", \"pid\": %d, \"tid\": %d, \"ts\": %.3f, \"dur\": %.3f},\n",
+                PHASE_NAMES[span->phase], HOST, span->thread, (double)((int64_t)span->begin - start) / 1e3,
+                (double)(span->end - span->begin) / 1e3);
+    }
+}
+
+static void write_events(const Profile *profile, FILE *out)
+{
+    const StopwatchLog *log = profile->watch.log;
+    int n_host = 0;
+    const StopwatchSpan *host = log != NULL ? stopwatch_log_spans(log, &n_host) : NULL;
+    int64_t start = first_time(profile, host, n_host);
+    fputs("{\"displayTimeUnit\": \"ms\", \"traceEvents\": [\n", out);
+    write_device_events(profile, start, out);
+    write_host_events(host, n_host, start, out);
+    for (int i = 0; log != NULL && stopwatch_log_role(log, i) != NULL; i++) {
+        write_track(out, HOST, i, stopwatch_log_role(log, i), "");
+        fputs(",\n", out);
+    }
+    fprintf(out, "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %d, \"args\": {\"name\": \"devices\"}},\n",
+            DEVICES);
+    fprintf(out, "{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": %d, \"args\": {\"name\": \"host\"}}", HOST);
     fputs("\n]}\n", out);
 }
 

@@ -12,13 +12,13 @@
 
 typedef struct Profile Profile;
 
-Profile *profile_new(void);          /* NULL: out of memory */
+/* `threads`: the trace shows the host's, too.  NULL: out of memory. */
+Profile *profile_new(bool threads);
 void profile_free(Profile *profile); /* NULL is allowed */
 /* For the threads of the run. */
 Stopwatch *profile_watch(Profile *profile);
-/* `jobs` threads read and decode, as many encode and write, one has the device; all of it took
- * `wall_ns`. */
-void profile_threads(Profile *profile, int jobs, uint64_t wall_ns);
+/* `jobs` threads read and decode, as many encode and write, and `lanes` have devices; all of it took `wall_ns`. */
+void profile_threads(Profile *profile, int jobs, int lanes, uint64_t wall_ns);
 /* Takes what the device has done since the last call, as the work on `image`. */
 bool profile_collect(Profile *profile, Device *dev, const ExecPlan *plan, const char *image, Err *err);
 /* Bytes read and written in a second by the plainest kernel: the yardstick for all others. */

@@ -166,7 +166,7 @@ static void *read_thread(void *context)
     ReadAhead *ahead = context;
     Err err = {0};
     bool ok = true;
-    stopwatch_use(ahead->watch);
+    stopwatch_use(ahead->watch, "reading ahead");
     pthread_mutex_lock(&ahead->lock);
     for (Window *w; ok && (w = next_window(ahead)) != NULL;) {
         ok = fill(ahead, w, &err);

@@ -86,7 +86,7 @@ static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
 {
     Volume *v = calloc(1, sizeof *v);
     size_t bytes = volume_bytes(in);
-    void *pixels = host_pool_take(pool, bytes);
+    void *pixels = host_pool_take(pool, bytes, NULL);
     if (v == NULL || pixels == NULL) {
         free(v);
         host_pool_give(pool, pixels);
@@ -99,6 +99,7 @@ static Volume *volume_new(const ReaderInput *in, HostPool *pool, Err *err)
     v->bytes = bytes;
     v->pixels = pixels;
     v->pool = pool;
+    v->device = host_pool_device(pool, pixels);
     return v;
 }
 

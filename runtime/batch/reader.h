@@ -20,6 +20,7 @@ typedef struct Volume {
     size_t bytes;
     void *pixels;
     HostPool *pool; /* where pixels come from */
+    int device;     /* the number of the one that they are pinned for; below 0: none */
 } Volume;
 
 Volume *volume_keep(Volume *volume);

@@ -83,15 +83,15 @@ bool results_new(const Program *program, Results **out, Err *err)
     return true;
 }
 
-static bool make_room(Results *r, int output, Err *err)
+static bool make_room(Results *r, Device *dev, int output, Err *err)
 {
     size_t bytes = image_bytes(&r->grids[output], r->elems[output]);
-    r->images[output] = host_pool_take(r->pool, bytes);
+    r->images[output] = host_pool_take(r->pool, bytes, dev);
     r->bytes += bytes;
     return r->images[output] != NULL || no_memory(err);
 }
 
-bool results_begin(Exec *exec, const Program *program, HostPool *pool, Results **out, Err *err)
+bool results_begin(Exec *exec, const Program *program, HostPool *pool, Device *dev, Results **out, Err *err)
 {
     TRY(results_new(program, out, err));
     (*out)->pool = pool;
@@ -99,7 +99,7 @@ bool results_begin(Exec *exec, const Program *program, HostPool *pool, Results *
     for (int i = 0; ok && i < program->n_outputs; i++) {
         if (results_is_image(&program->outputs[i])) {
             exec_output(exec, i, &(*out)->grids[i], &(*out)->elems[i]);
-            ok = pool == NULL || make_room(*out, i, err);
+            ok = pool == NULL || make_room(*out, dev, i, err);
         }
     }
     if (!ok) {

@@ -24,10 +24,10 @@ typedef struct Results {
 bool results_new(const Program *program, Results **out, Err *err);
 /*
  * The results of a run, owned by the caller (results_free), in two steps: extents as soon as the
- * program is bound, with memory for the pixels if there is a `pool` to take it from; values and
+ * program is bound, with memory for the pixels if there is a `pool` to take it from, for transfers from `dev`; values and
  * tables after the run.
  */
-bool results_begin(Exec *exec, const Program *program, HostPool *pool, Results **out, Err *err);
+bool results_begin(Exec *exec, const Program *program, HostPool *pool, Device *dev, Results **out, Err *err);
 bool results_finish(Exec *exec, Results *results, Err *err);
 /* Bytes that the images of a run will take. */
 size_t results_image_bytes(const Exec *exec, const Program *program);

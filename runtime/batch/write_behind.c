@@ -61,7 +61,7 @@ static void *write_thread(void *context)
 {
     WriteBehind *behind = context;
     bool ok = true;
-    stopwatch_use(behind->watch);
+    stopwatch_use(behind->watch, "writing behind");
     for (Block *block; (block = take_block(behind)) != NULL;) {
         Err err = {0};
         Phase before = stopwatch_begin(PHASE_ENCODE);

@@ -388,8 +388,10 @@ static bool pin(Device *dev, void *at, size_t bytes, void *own, Err *err)
         free(block);
         return cl_fail(dev, status, "clCreateBuffer", err, "for pinned host memory");
     }
+    (void)pthread_mutex_lock(&dev->lock);
     block->next = dev->host_blocks;
     dev->host_blocks = block;
+    (void)pthread_mutex_unlock(&dev->lock);
     return true;
 }
 
@@ -408,8 +410,8 @@ bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err)
     if (!own) {
         return cl_no_host_memory(err, "pinned memory");
     }
-    if (!dev->info.cpu) {
-        memset(own, 0, bytes); /* the driver's faults take longer than ours */
+    for (size_t i = 0; !dev->info.cpu && i < bytes; i += PAGE) {
+        ((char *)own)[i] = 0; /* the driver's faults take longer than ours */
     }
     if (!pin(dev, own, bytes, own, err)) {
         free(own);
@@ -426,15 +428,19 @@ bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err)
 
 void dev_host_free(Device *dev, void *at)
 {
+    (void)pthread_mutex_lock(&dev->lock);
     HostBlock **link = &dev->host_blocks;
     while (*link && (*link)->at != at) {
         link = &(*link)->next;
     }
-    HostBlock *block = *link;
-    if (!block || !at) {
+    HostBlock *block = at ? *link : NULL;
+    if (block) {
+        *link = block->next;
+    }
+    (void)pthread_mutex_unlock(&dev->lock);
+    if (!block) {
         return;
     }
-    *link = block->next;
     for (int lane = 0; lane < DEV_LANES; lane++) { /* any of them may be at it */
         UNLESS_LOST(dev, dev->lanes[lane] ? clFinish(dev->lanes[lane]) : CL_SUCCESS);
     }

@@ -96,7 +96,7 @@ size_t dev_alignment(const Device *dev); /* at least 256, a power of two */
 size_t dev_bytes(const DevMem *mem);
 
 /* Host memory that the device's transfers are fast from and to (pinned on GPUs: six times as fast), which takes none
- * of the device's.  Freed with the device at the latest. */
+ * of the device's.  Freed with the device at the latest.  From any thread. */
 bool dev_host_alloc(Device *dev, size_t bytes, void **out, Err *err);
 /* Makes memory such that is there, and begins with a page; dev_host_free leaves it to its owner. */
 bool dev_host_pin(Device *dev, void *at, size_t bytes, Err *err);

@@ -79,7 +79,8 @@ struct Device {
     ClCache cache;
     char *no_cache; /* why there is none; NULL: nobody need know */
     char dump[PATH_SIZE], load[PATH_SIZE];
-    pthread_mutex_t lock; /* programs, builds: programs may be built by several threads */
+    pthread_mutex_t
+        lock; /* programs, builds, host_blocks: programs may be built, and memory pinned, by several threads */
     pthread_cond_t built; /* a program is no longer building */
     DevProgram *programs;
     Offered *offered;

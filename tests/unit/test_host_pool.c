@@ -14,24 +14,23 @@ enum { MIB = 1 << 20 };
 static void blocks_are_used_again(void **state)
 {
     (void)state;
-    HostPool *pool = host_pool_new(4 * MIB, NULL);
+    HostPool *pool = host_pool_new(4 * MIB, false, NULL, 0);
     assert_non_null(pool);
-    void *a = host_pool_take(pool, MIB), *b = host_pool_take(pool, MIB);
+    void *a = host_pool_take(pool, MIB, NULL), *b = host_pool_take(pool, MIB, NULL);
     assert_true(a != NULL && b != NULL && a != b);
     memset(a, 1, MIB);
     memset(b, 2, MIB);
     host_pool_give(pool, a);
-    assert_ptr_equal(host_pool_take(pool, MIB - MIB / 8), a); /* nearly as large */
+    assert_ptr_equal(host_pool_take(pool, MIB - MIB / 8, NULL), a); /* nearly as large */
     host_pool_give(pool, b);
-    void *small = host_pool_take(pool, MIB / 2); /* too large a block for it */
+    void *small = host_pool_take(pool, MIB / 2, NULL); /* too large a block for it */
     assert_ptr_not_equal(small, b);
-    void *large = host_pool_take(pool, 2 * MIB);
+    void *large = host_pool_take(pool, 2 * MIB, NULL);
     assert_ptr_not_equal(large, b);
     host_pool_give(pool, large);
     host_pool_give(pool, small);
     host_pool_give(pool, a);
     host_pool_give(pool, NULL);
-    host_pool_pin(pool); /* without a device: nothing */
     assert_int_equal(host_pool_pinned(pool), 0);
     host_pool_free(pool);
     host_pool_free(NULL);
@@ -41,7 +40,7 @@ static void *take_and_give(void *context)
 {
     for (int i = 0; i < 2000; i++) {
         size_t bytes = (size_t)(1 + i % 3) * 100000;
-        unsigned char *at = host_pool_take(context, bytes);
+        unsigned char *at = host_pool_take(context, bytes, NULL);
         if (at == NULL) {
             return context;
         }
@@ -61,7 +60,7 @@ static void threads_get_different_blocks(void **state)
 {
     (void)state;
     pthread_t threads[4];
-    HostPool *pool = host_pool_new(MIB / 2, NULL); /* less than what is in use at one time */
+    HostPool *pool = host_pool_new(MIB / 2, false, NULL, 0); /* less than what is in use at one time */
     assert_non_null(pool);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, take_and_give, pool), 0);
@@ -83,39 +82,68 @@ static void what_is_wanted_often_is_pinned(void **state)
     if (!dev_open(&(DevOptions){0}, &dev, &err)) {
         fail_msg("%s", err.text);
     }
-    HostPool *pool = host_pool_new(3 * MIB, dev);
+    HostPool *pool = host_pool_new(3 * MIB, false, NULL, 0);
     assert_non_null(pool);
     for (int i = 0; i < 20; i++) {
-        void *a = host_pool_take(pool, MIB - 1), *b = host_pool_take(pool, MIB - 1);
+        void *a = host_pool_take(pool, MIB - 1, NULL), *b = host_pool_take(pool, MIB - 1, NULL);
         assert_true(a != NULL && b != NULL && a != b);
         memset(a, i, MIB - 1);
         memset(b, i + 1, MIB - 1);
         host_pool_give(pool, a);
         host_pool_give(pool, b);
-        host_pool_pin(pool);
+        assert_true(host_pool_pin(pool, dev));
         assert_true(i >= 2 || host_pool_pinned(pool) == 0);
     }
     assert_int_equal(host_pool_pinned(pool), 2 * MIB);
     void *three[3];
     for (int i = 0; i < 10; i++) {
         for (int k = 0; k < 3; k++) {
-            three[k] = host_pool_take(pool, MIB - 1);
+            three[k] = host_pool_take(pool, MIB - 1, NULL);
             assert_non_null(three[k]);
             memset(three[k], i, MIB - 1);
         }
-        host_pool_pin(pool);
+        assert_true(host_pool_pin(pool, dev));
         for (int k = 0; k < 3; k++) {
             host_pool_give(pool, three[k]);
         }
     }
     assert_int_equal(host_pool_pinned(pool), 3 * MIB);
     for (int i = 0; i < 10; i++) { /* no more are allowed */
-        void *other = host_pool_take(pool, 4 * MIB);
-        host_pool_pin(pool);
+        void *other = host_pool_take(pool, 4 * MIB, NULL);
+        assert_true(host_pool_pin(pool, dev));
         host_pool_give(pool, other);
     }
     assert_int_equal(host_pool_pinned(pool), 3 * MIB);
     host_pool_free(pool);
+    dev_close(dev);
+}
+
+/* Where much is to come all is pinned, in turn for all devices, and what one asks for is its own. */
+static void what_is_for_many_is_pinned(void **state)
+{
+    (void)state;
+    Err err = {0};
+    Device *dev, *second;
+    if (!dev_open(&(DevOptions){0}, &dev, &err) || !dev_share(dev, &second, &err)) {
+        fail_msg("%s", err.text);
+    }
+    Device *const devices[] = {dev, second};
+    HostPool *pool = host_pool_new(3 * MIB, true, devices, 2);
+    assert_non_null(pool);
+    void *a = host_pool_take(pool, MIB - 1, NULL), *b = host_pool_take(pool, MIB - 1, second);
+    void *c = host_pool_take(pool, MIB - 1, NULL), *d = host_pool_take(pool, MIB - 1, NULL);
+    assert_int_equal(host_pool_pinned(pool), 3 * MIB);
+    assert_int_equal(host_pool_device(pool, a), dev_info(dev)->number);
+    assert_int_equal(host_pool_device(pool, b), dev_info(dev)->number); /* they share it */
+    assert_int_equal(host_pool_device(pool, d), -1);                    /* no more are allowed */
+    host_pool_give(pool, d);
+    host_pool_give(pool, c);
+    assert_ptr_equal(host_pool_take(pool, MIB - 1, dev), c);
+    host_pool_give(pool, c);
+    host_pool_give(pool, b);
+    host_pool_give(pool, a);
+    host_pool_free(pool);
+    dev_close(second);
     dev_close(dev);
 }
 
@@ -125,6 +153,7 @@ int main(void)
         cmocka_unit_test(blocks_are_used_again),
         cmocka_unit_test(threads_get_different_blocks),
         cmocka_unit_test(what_is_wanted_often_is_pinned),
+        cmocka_unit_test(what_is_for_many_is_pinned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

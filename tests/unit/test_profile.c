@@ -9,7 +9,7 @@ static void profile_tells_times_and_bytes(void **state)
 {
     Program program = chain();
     Device *dev = device(state);
-    Profile *profile = profile_new();
+    Profile *profile = profile_new(true);
     Exec *exec;
     Err err = {0};
     const DevEvent *events;
@@ -26,6 +26,9 @@ static void profile_tells_times_and_bytes(void **state)
     assert_true(profile_collect(profile, dev, exec_bound(exec), "one \"quoted\".tif", &err));
     run_chain(exec, W, H, 2);
     assert_true(profile_collect(profile, dev, exec_bound(exec), "two.tif", &err));
+    stopwatch_use(profile_watch(profile), "a reader");
+    stopwatch_end(stopwatch_begin(PHASE_DECODE)); /* one span */
+    stopwatch_use(NULL, NULL);
     FILE *out = open_memstream(&text, &size);
     profile_print(profile, copy, out);
     fclose(out);
@@ -38,14 +41,17 @@ static void profile_tells_times_and_bytes(void **state)
     close(fd);
     assert_true(profile_write_trace(profile, path, &err));
     assert_true(file_read(path, &text, &size, &err));
-    int depth = 0, named = 0;
+    int depth = 0, named = 0, spans = 0;
     for (const char *c = text; *c; c++) {
         depth += (*c == '{' || *c == '[') - (*c == '}' || *c == ']');
         assert_true(depth > 0 || c[0] == '\n' || c[1] == '\n');
         named += strncmp(c, "\"name\": \"smooth\"", 16) == 0;
+        spans += strncmp(c, "\"name\": \"decoding\", \"ph\": \"X\", \"pid\": 2", 39) == 0;
     }
     assert_int_equal(depth, 0);
     assert_int_equal(named, 2);
+    assert_int_equal(spans, 1);
+    assert_non_null(strstr(text, "\"a reader\""));
     assert_non_null(strstr(text, "one \\\"quoted\\\".tif"));
     free(text);
     unlink(path);

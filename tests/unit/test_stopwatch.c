@@ -30,7 +30,7 @@ static void phases_nest(void **state)
     (void)state;
     Stopwatch watch = {0};
     uint64_t begin = stopwatch_now();
-    stopwatch_use(&watch);
+    stopwatch_use(&watch, "tester");
     assert_ptr_equal(stopwatch_used(), &watch);
     Phase outer = stopwatch_begin(PHASE_DECODE);
     sleep_ms(2);
@@ -40,7 +40,7 @@ static void phases_nest(void **state)
     sleep_ms(2);
     stopwatch_end(outer);
     sleep_ms(1);
-    stopwatch_use(NULL);
+    stopwatch_use(NULL, NULL);
     uint64_t all = stopwatch_now() - begin;
     assert_true(watch.ns[PHASE_DECODE] >= 4 * MS && watch.ns[PHASE_READ] >= 5 * MS);
     assert_true(watch.ns[PHASE_NONE] >= MS);
@@ -54,11 +54,11 @@ static void phases_nest(void **state)
 
 static void *write_once(void *context)
 {
-    stopwatch_use(context);
+    stopwatch_use(context, "helper");
     Phase before = stopwatch_begin(PHASE_WRITE);
     sleep_ms(3);
     stopwatch_end(before);
-    stopwatch_use(NULL);
+    stopwatch_use(NULL, NULL);
     return NULL;
 }
 
