@@ -3,15 +3,20 @@
 
 Run it in this folder with numpy, scipy 1.17, astropy 8.0, photutils 3.0 and astroscrappy 1.3; cases.py says what a case is.
 """
+import astroscrappy
 import numpy as np
 from astropy.stats import sigma_clip
 from photutils import background
+from photutils.detection.core import _StarFinderKernel
+from photutils.detection.daofinder import _DAOStarFinderCatalog
+from photutils.psf_matching import HanningWindow, TopHatWindow, TukeyWindow, make_kernel
+from scipy import ndimage
 
 import cases as files
 from cases import Image
 
 np.seterr(all='ignore')
-FLAT = [Image('plain', kind, 37, 45) for kind in files.TYPES]
+FLAT = [Image('plain', kind, 19, 23) for kind in files.TYPES]
 cases = []
 
 
@@ -73,5 +78,42 @@ i = WIDE[0]
 masked = i.float > 100
 want = sky(i, 'median', 3, 3, 10, masked)
 case('background_mesh', i, 'output a = background_mesh(image where image <= 100, [6, 5], estimator = median, exclude = 100).mesh', want.background_mesh)
+
+# ---- cosmic rays ---------------------------------------------------------------------------------------
+
+RAYS = {'readnoise': 3, 'gain': 1.5, 'sigclip': 4, 'sigfrac': 0.5, 'objlim': 2, 'niter': 3}
+for i, satlevel in ((Image('plain', 'u8', 29, 31), 65536), (Image('plain', 'f32', 29, 31), 300), (Image('plain', 'u8', 2, 20, 23), 65536)):
+    planes = i.float if i.ndim == 3 else i.float[None]
+    rows, columns = np.indices(planes.shape[1:])
+    planes = [(v + np.where((7 * columns + 13 * rows) % 41 == 0, 400, 0)).astype('f4') for v in planes]
+    hit = 'hit = image + (400 if (7 * x_of(image) + 13 * y_of(image)) % 41 == 0 else 0)\n'
+    for square in (False, True):
+        for bad in (False, True):
+            found = [astroscrappy.detect_cosmics(v, v > 440 if bad else None, sepmed=not square, satlevel=satlevel, **RAYS) for v in planes]
+            assert sum(f[0].sum() for f in found) > 10
+            call = f'cosmic_rays(hit{" where hit <= 440" if bad else ""}, 3, 1.5, 4, 0.5, 2, {satlevel}, 3, {"square" if square else "crossed"})'
+            for k, name in enumerate(('mask', 'clean')):
+                case('cosmic_rays', i, f'{hit}output a = {call}.{name}', np.reshape([f[k] for f in found], i.shape))
+
+# ---- stars -------------------------------------------------------------------------------------------------
+
+for i, fwhm in ((Image('plain', 'u8', 19, 23), 2), (Image('plain', 'u16', 19, 23), 4.5), (Image('plain', 'f32', 19, 23), 3)):
+    v = i.float - np.median(i.float)
+    places = np.argwhere(np.ones(v.shape))[:, ::-1]
+    kernel = _StarFinderKernel(fwhm)
+    height = ndimage.convolve(v, kernel.data, mode='constant')
+    of = _DAOStarFinderCatalog(v, height, places, 0, kernel)
+    least = height.max() / 10
+    for name, want in (('sharpness', of.sharpness), ('roundness1', of.roundness1), ('roundness2', of.roundness2),
+                       ('x', of.x_centroid), ('y', of.y_centroid)):
+        case('star_' + name, i, f'v = image - median(image)\noutput a = star_shape(v, {fwhm}).{name} if star_height(v, {fwhm}) > {least} else 0',
+             np.where(height > least, np.reshape(want, v.shape), 0), 1e-4)
+
+i = Image('plain', 'u8', 29, 31)
+y, x = np.indices(i.shape) - np.array([14, 15])[:, None, None]
+psf = [np.exp(-(x * x + y * y) / s) for s in (4, 9)]
+for window, words in ((None, ''), (HanningWindow(), ', taper = 1'), (TukeyWindow(0.4), ', taper = 0.4, inner = 0.6'), (TopHatWindow(0.5), ', taper = 0, inner = 0.5')):
+    case('matching_kernel', i, 'x = x_of(image) - 15\ny = y_of(image) - 14\nsource = exp(-(x * x + y * y) / 4)\ntarget = exp(-(x * x + y * y) / 9)\n'
+         f'output a = matching_kernel(source, target, 0.001{words})', make_kernel(psf[0] / psf[0].sum(), psf[1] / psf[1].sum(), window=window, regularization=0.001), 1e-5)
 
 files.write('astronomy.txt', cases)
