@@ -8,6 +8,7 @@
 
 #include "../ir/apply.h"
 #include "../ir/edit.h"
+#include "../ir/pixels.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,6 +34,28 @@ const char *cg_fold_start(const IrExprNode *n)
     }
 }
 
+/* Can a constant border stand among whole numbers, where neither NaN nor the sign of a zero matters? */
+static bool is_plain_outside(const IrGraph *g, const IrExprNode *read)
+{
+    double v;
+    return read->op != IR_X_READ || read->border != IR_CONSTANT || read->outside == 0 ||
+           (ir_is_const(g, read->outside, &v) && !isnan(v) && !(v == 0 && signbit(v)));
+}
+
+const char *cg_chooser(CgKernel *k, const IrExprNode *fold, IrExpr value)
+{
+    const bool least = fold->fold == IR_FOLD_MIN, wide = fold->type == ELEM_F64;
+    if (!wide && fold->type != ELEM_F32) {
+        return least ? "min" : "max";
+    }
+    const IrPixels p = ir_pixels(k->g, value);
+    if (wide || (p.elem != ELEM_FILE && !elem_is_integer(p.elem)) || !is_plain_outside(k->g, ir_expr(k->g, value))) {
+        return least ? "px_min" : "px_max";
+    }
+    const char *type = p.elem == ELEM_FILE ? cg_pixel_type(k, p.file) : elem_cl_name(p.elem);
+    return arena_printf(k->arena, "PX_%s(%s)", least ? "LOWER" : "HIGHER", type);
+}
+
 static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *acc, IrExpr body)
 {
     Arena *arena = cx->k->arena;
@@ -53,12 +76,8 @@ static const char *step_text(CgContext *cx, const IrExprNode *fold, const char *
     case IR_FOLD_ALL:
         return arena_printf(arena, "%s && %s", acc, v);
     default:
-        if (!integer) {
-            return arena_printf(arena, "px_%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
-                                cg_bare(arena, v));
-        }
-        return arena_printf(arena, "%s(%s, %s)", fold->fold == IR_FOLD_MIN ? "min" : "max", acc,
-                            cg_whole_operand(cx, body, v));
+        return arena_printf(arena, "%s(%s, %s)", cg_chooser(cx->k, fold, body), acc,
+                            integer ? cg_whole_operand(cx, body, v) : cg_bare(arena, v));
     }
 }
 
@@ -156,11 +175,17 @@ IrExpr cg_most_steps(IrGraph *g, IrExpr fold)
     return n.flat ? ir_op2(g, IR_X_MUL, rounds, cg_most_steps(g, n.a)) : rounds;
 }
 
+static bool is_extent(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    (void)ctx;
+    return ir_expr(g, e)->op == IR_X_EXTENT;
+}
+
 /* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, which is more text
- * than a compiler takes in good time. */
+ * than a compiler takes in good time.  Of a whole axis some rounds are enough: with all their addresses a kernel spills. */
 static void unroll(CgContext *cx, IrExpr fold)
 {
-    enum { MOST = 2, LONGEST = 256 };
+    enum { MOST = 2, LONGEST = 256, OF_AN_AXIS = 8 };
     CgKernel *k = cx->k;
     Nesting nesting = {.arena = k->arena};
     ir_walk(k->g, fold, note_nesting, &nesting);
@@ -170,7 +195,9 @@ static void unroll(CgContext *cx, IrExpr fold)
     const int most = ir_expr(k->g, fold)->flat ? CG_MOST_UNROLLED : LONGEST;
     const IrExpr steps = cg_most_steps(k->g, fold);
     double known = 0;
-    if (!ir_is_const(k->g, steps, &known) && ir_expr(k->g, steps)->rank <= IR_HOST) {
+    if (ir_any(k->g, steps, is_extent, NULL)) {
+        cg_line(cx, "#pragma unroll %d", OF_AN_AXIS);
+    } else if (!ir_is_const(k->g, steps, &known) && ir_expr(k->g, steps)->rank <= IR_HOST) {
         cg_line(cx, "#if %s <= %d", cg_define_int(k, steps, cg_of_kernel(k, "STEPS")), most);
         cg_line(cx, "#pragma unroll");
         cg_line(cx, "#endif");

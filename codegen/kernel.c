@@ -63,7 +63,7 @@ static int file_of(const CgKernel *k, IrId node)
 }
 
 /* The type of a node's elements in OpenCL C; for those as a file has them, a macro. */
-static const char *buffer_type(CgKernel *k, IrId node)
+const char *cg_pixel_type(CgKernel *k, IrId node)
 {
     const IrNode *n = ir_node(k->g, node);
     if (n->elem != ELEM_FILE) {
@@ -85,7 +85,7 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
     int buffer = k->cg->buffer[node];
     assert(buffer >= 0);
     const char *name = user_name(k->arena, ir_node(k->g, node)->name);
-    const char *type = arena_printf(k->arena, "global %s%s *restrict ", write ? "" : "const ", buffer_type(k, node));
+    const char *type = arena_printf(k->arena, "global %s%s *restrict ", write ? "" : "const ", cg_pixel_type(k, node));
     name = cg_param(k, (ProgArg){ARG_BUFFER, buffer, 0}, type, name);
     if (ir_node(k->g, node)->kind != IR_K_VECTOR) {
         cg_param(k, (ProgArg){ARG_ROWS, buffer, 0}, "int ", cg_of_node(k, node, "rows"));
@@ -101,7 +101,7 @@ const char *cg_element(CgKernel *k, IrId node)
     if (ir_node(k->g, node)->op == IR_INPUT && ir_node(k->g, node)->elem == ELEM_FILE) {
         (void)cg_param_buffer(k, node, false); /* it comes before what its columns need */
     }
-    return buffer_type(k, node);
+    return cg_pixel_type(k, node);
 }
 
 const char *cg_param_extent(CgKernel *k, IrId node, int which)

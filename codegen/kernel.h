@@ -61,8 +61,9 @@ const char *cg_of_node(const CgKernel *k, IrId node, const char *part);
 const char *cg_param(CgKernel *k, ProgArg arg, const char *type, const char *name);
 /* A node's buffer: pointer to const unless it is written. */
 const char *cg_param_buffer(CgKernel *k, IrId node, bool write);
-/* The type of its elements in memory. */
+/* The type of its elements in memory, of a node that the kernel reads or writes, and of any. */
 const char *cg_element(CgKernel *k, IrId node);
+const char *cg_pixel_type(CgKernel *k, IrId node);
 /* What maps a coordinate into an image, by border: called with the coordinate and the extent. */
 extern const char *const CG_BORDER_MAPS[IR_BORDERS];
 /* Extent of a grid: 0 w, 1 h, 2 d, 3 planes, 4 pitch. */
@@ -220,6 +221,8 @@ IrExpr cg_blended(const CgContext *cx, IrExpr fold);
 /* `sum` with the difference `rise` that belongs to an index, and with the pixel in the middle. */
 const char *cg_blend_rise(CgKernel *k, const CgBlend *b, const char *index, const char *rise, const char *sum);
 const char *cg_blend_own(CgKernel *k, const CgBlend *b, const char *pixel, const char *sum);
+/* The function that chooses one of two values of a smallest or largest one's fold, whose values are like `value`. */
+const char *cg_chooser(CgKernel *k, const IrExprNode *fold, IrExpr value);
 /* What a fold's accumulator begins with. */
 const char *cg_fold_start(const IrExprNode *fold);
 /* How many bodies a fold has, those of the folds inside it of the same kind included: a host

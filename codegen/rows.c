@@ -604,7 +604,12 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     double ahead;
     const Chords *chords = ir_is_const(k->g, last, &ahead) ? rows_find_chords(r, e) : NULL;
     IrExpr steps = chords != NULL ? ir_const(k->g, rows_chord_steps(chords)) : cg_fold_count(k->g, e);
-    declare_open(r, open, &n, rows, width, unroll_for(k->g, e));
+    const bool extreme = chords == NULL && rows_is_march_extreme(r, &n, late);
+    if (extreme) {
+        rows_open_extremes(r, open, &n, rows);
+    } else {
+        declare_open(r, open, &n, rows, width, unroll_for(k->g, e));
+    }
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
     r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
     r->early = rows_max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
@@ -622,6 +627,8 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     r->passed.fold = around;
     if (chords != NULL) {
         rows_emit_chords(r, chords, open, (int)ahead);
+    } else if (extreme) {
+        rows_emit_extremes(r, open, &n);
     } else {
         (n.fold == IR_FOLD_BLEND ? emit_blend_row : emit_sum_row)(r, e, open, hi, late, rows);
     }
@@ -657,6 +664,32 @@ static void prepare(Rows *r, IrExpr e)
 
 /* ---- stages ------------------------------------------------------------------------------ */
 
+/* The stage's columns on a row, one by one or as vectors. */
+static void emit_columns(Rows *r, IrId id, const Row *row, const char *array)
+{
+    Arena *arena = r->k->arena;
+    const char *width = rows_width(r, id), *left = rows_left(r, id);
+    const IrExpr e = ir_node(r->k->g, id)->map.value;
+    r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
+    r->cx.y = row->y;
+    r->cx.plane = row->plane;
+    r->cx.z = rows_march_z(r) ? row->plane : r->cx.z;
+    if (rows_column_extremes(r, e, array)) {
+        return;
+    }
+    const bool vectors = cg_register_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
+    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
+    r->cx.indent++;
+    const bool file = ir_node(r->k->g, id)->elem == ELEM_FILE; /* the columns are f32 until they are stored */
+    const char *value = file ? cg_expr(&r->cx, e) : cg_store_text(&r->cx, e, id);
+    rows_line(r, arena_printf(arena, "%s[k] = %s;", array, cg_bare(arena, value)));
+    r->cx.indent--;
+    rows_line(r, "}");
+    if (vectors) {
+        rows_line(r, "#endif");
+    }
+}
+
 const char *rows_emit_stage(Rows *r, IrId id, Row row, const char *array)
 {
     CgKernel *k = r->k;
@@ -674,26 +707,12 @@ const char *rows_emit_stage(Rows *r, IrId id, Row row, const char *array)
     r->passed.fold = outer;
     r->stage = id;
     r->at = row;
-    const char *width = rows_width(r, id), *left = rows_left(r, id);
     if (array == NULL) {
         array = new_columns(r, id, &row, "")->array;
-        rows_line(r, arena_printf(arena, "%s %s[%s];", cg_type(cg_register_type(&r->cx, id)), array, width));
+        rows_line(r,
+                  arena_printf(arena, "%s %s[%s];", cg_type(cg_register_type(&r->cx, id)), array, rows_width(r, id)));
     }
-    const bool vectors = cg_register_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
-    rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
-    r->cx.indent++;
-    r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
-    r->cx.y = row.y;
-    r->cx.plane = row.plane;
-    r->cx.z = rows_march_z(r) ? row.plane : r->cx.z;
-    const bool file = ir_node(k->g, id)->elem == ELEM_FILE; /* the columns are f32 until they are stored */
-    const char *value = file ? cg_expr(&r->cx, e) : cg_store_text(&r->cx, e, id);
-    rows_line(r, arena_printf(arena, "%s[k] = %s;", array, cg_bare(arena, value)));
-    r->cx.indent--;
-    rows_line(r, "}");
-    if (vectors) {
-        rows_line(r, "#endif");
-    }
+    emit_columns(r, id, &row, array);
     r->cx.memo = around.memo;
     r->cx.abreast = around.abreast;
     fix_edges(r, id, array);

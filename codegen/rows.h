@@ -185,6 +185,14 @@ int rows_chord_steps(const Chords *c);
 /* Puts a row into the open sums that it belongs to; `last` is how far it lies ahead. */
 void rows_emit_chords(Rows *r, const Chords *c, const char *open, int last);
 
+/* A stage that is the smallest or largest pixel along x, all of its columns at once (rows_extremes.c); false: it is none. */
+bool rows_column_extremes(Rows *r, IrExpr e, const char *array);
+/* Whether a fold along the march takes the extreme of a turn's rows once for all windows: then what is open before a
+ * turn, the turn's rows, and the extreme of those so far are declared; and a row is added. */
+bool rows_is_march_extreme(const Rows *r, const IrExprNode *fold, const char *late);
+void rows_open_extremes(Rows *r, const char *open, const IrExprNode *fold, const char *rows);
+void rows_emit_extremes(Rows *r, const char *open, const IrExprNode *fold);
+
 /* What the kernel's text begins with; then the whole kernel around what r does on a row, for strips
  * away from the image's edges what `inside` does, if it is not NULL. */
 void rows_begin_text(Rows *r, Str *out);

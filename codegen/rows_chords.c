@@ -137,12 +137,10 @@ int rows_chord_steps(const Chords *c)
 
 static const char *extreme_of(Rows *r, const Chords *c, const char *a, const char *b)
 {
-    const Elem type = c->outer.type;
-    const bool real = type == ELEM_F32 || type == ELEM_F64, least = c->outer.fold == IR_FOLD_MIN;
     if (c->outer.fold >= IR_FOLD_ANY) {
         return arena_printf(r->k->arena, "(%s %s %s)", a, c->outer.fold == IR_FOLD_ANY ? "||" : "&&", b);
     }
-    return arena_printf(r->k->arena, "%s%s(%s, %s)", real ? "px_" : "", least ? "min" : "max", a, b);
+    return arena_printf(r->k->arena, "%s(%s, %s)", cg_chooser(r->k, &c->outer, c->inner.a), a, b);
 }
 
 /* `so_far` and the pixels of a row from one column to another; NULL: nothing so far. */

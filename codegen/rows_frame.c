@@ -169,7 +169,7 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
         cg_plane_names(k, named ? "c z" : r->body->at, &planes);
     }
     if (r->ahead != NULL) {
-        str_addf(out, "#define TURNS %d\n", inside != NULL ? r->step->ahead : AHEAD_ON_CPU);
+        str_addf(out, "#define TURNS ROWS_OF(%d)\n", inside != NULL ? r->step->ahead : AHEAD_ON_CPU);
     } else if (inside != NULL) {
         str_add(out, "#define TURNS ROWS_CARRIED\n");
     } else if (r->depth != NULL) {

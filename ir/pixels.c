@@ -94,7 +94,7 @@ static bool holds(Walk *w, const Known *pixels, const Known *n)
     const bool file = pixels->p.elem == ELEM_FILE;
     const double lo = file ? 0 : elem_min(pixels->p.elem), hi = file ? elem_max(ELEM_U8) : elem_max(pixels->p.elem);
     const bool real = pixels->p.elem == ELEM_F32 || pixels->p.elem == ELEM_F64;
-    return real || (n->p.whole == truth(w, true) && n->lo >= lo && n->hi <= hi);
+    return real || (n->p.whole == truth(w, true) && n->lo >= lo && n->hi <= hi && !(n->lo == 0 && signbit(n->lo)));
 }
 
 /* One of two. */

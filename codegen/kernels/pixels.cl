@@ -44,6 +44,37 @@ static inline double px_rank_wide_value(long key)
 }
 #define PX_PASTED(a, b) a##b
 #define PX_PASTE(a, b) PX_PASTED(a, b)
+/* The smaller and the larger one of two pixels of a type.  Whole numbers have neither NaN nor two zeros, so that one
+ * instruction does what px_min needs three for. */
+#ifdef __NV_CL_C_VERSION
+#define px_lower(a, b) fmin(a, b)
+#define px_higher(a, b) fmax(a, b)
+#else
+static inline float px_lower(float a, float b)
+{
+    return a < b ? a : b;
+}
+static inline float px_higher(float a, float b)
+{
+    return a > b ? a : b;
+}
+#endif
+#define PX_LOWER(T) PX_PASTE(PX_LOWER_, T)
+#define PX_LOWER_uchar px_lower
+#define PX_LOWER_ushort px_lower
+#define PX_LOWER_short px_lower
+#define PX_LOWER_uint px_lower
+#define PX_LOWER_int px_lower
+#define PX_LOWER_float px_min
+#define PX_LOWER_double px_min
+#define PX_HIGHER(T) PX_PASTE(PX_HIGHER_, T)
+#define PX_HIGHER_uchar px_higher
+#define PX_HIGHER_ushort px_higher
+#define PX_HIGHER_short px_higher
+#define PX_HIGHER_uint px_higher
+#define PX_HIGHER_int px_higher
+#define PX_HIGHER_float px_max
+#define PX_HIGHER_double px_max
 /* Quotients by numbers that px_div_by does not divide by.  CPUs divide as fast. */
 #if defined(PX) && PX == 4
 #define PX_DIV_BY_FAR(x, c, y) px_div_by_far(x, c, y)

@@ -40,6 +40,55 @@
 #define STORE_COLUMNS(T, to, from)                                                                 \
     PX_UNROLL for (int px_v = 0; px_v < PX; px_v++)(to)[px_v] = (T)from[px_v];
 #endif
+/*
+ * EXTREME_COLUMNS: the smallest or largest one of n columns from `column`, a text in k, for each of `width` of them.
+ * EXTREME_TURN: windows of before + 1 rows that are open behind a turn, the first `before` of them, of those that were in front
+ * of it and its rows (codegen/rows_extremes.c).
+ */
+#if PX == 4
+#define EXTREME_COLUMNS(TYPE, to, width, n, choose, column)                                        \
+    PX_UNROLL for (int px_from = 0; px_from < (width); px_from += 4) {                             \
+        TYPE px_middle, px_near[3], px_far;                                                        \
+        PX_UNROLL for (int k = px_from + 3; k < px_from + (n); k++) {                              \
+            px_middle = k == px_from + 3 ? column : choose(px_middle, column);                     \
+        }                                                                                          \
+        PX_UNROLL for (int k = px_from + 2; k >= px_from; k--) {                                   \
+            px_near[k - px_from] = k == px_from + 2 ? column : choose(column, px_near[k - px_from + 1]); \
+        }                                                                                          \
+        to[px_from] = choose(px_near[0], px_middle);                                               \
+        PX_UNROLL for (int k = px_from + (n); k < px_from + (n) + 3; k++) {                        \
+            const int px_k = k - (n) + 1;                                                          \
+            px_far = k == px_from + (n) ? column : choose(px_far, column);                         \
+            to[px_k] = choose(px_k < px_from + 3 ? choose(px_near[min(px_k - px_from, 2)], px_middle) \
+                                                 : px_middle, px_far);                             \
+        }                                                                                          \
+    }
+#else
+#define EXTREME_COLUMNS(TYPE, to, width, n, choose, column)                                        \
+    {                                                                                              \
+        TYPE px_run[(width) + (n)-1];                                                              \
+        int px_span = 1;                                                                           \
+        for (int k = 0; k < (width) + (n)-1; k++) px_run[k] = column;                              \
+        for (; 2 * px_span <= (n); px_span *= 2) {                                                 \
+            for (int k = 0; k + px_span < (width) + (n)-1; k++) {                                  \
+                px_run[k] = choose(px_run[k], px_run[k + px_span]);                                \
+            }                                                                                      \
+        }                                                                                          \
+        for (int k = 0; k < (width); k++) to[k] = choose(px_run[k], px_run[k + (n)-px_span]);      \
+    }
+#endif
+#define EXTREME_TURN(open, before, width, choose)                                                  \
+    PX_UNROLL for (int m = TURNS - 2; m >= 0; m--) {                                               \
+        PX_UNROLL for (int k = 0; k < (width); k++) {                                              \
+            open##_rows[m][k] = choose(open##_rows[m][k], open##_rows[m + 1][k]);                  \
+        }                                                                                          \
+    }                                                                                              \
+    PX_UNROLL for (int m = 0; m < (before); m++) {                                                 \
+        PX_UNROLL for (int k = 0; k < (width); k++) {                                              \
+            open[m][k] = m + TURNS < (before) ? choose(open[min(m + TURNS, (before)-1)][k], open##_turn[k]) \
+                                              : open##_rows[max(m + TURNS - (before), 0)][k];      \
+        }                                                                                          \
+    }
 /* Columns of `v` (the first is column `x0`) beyond the image take the nearest one inside; at least
  * column x0 + left is inside. */
 #define NEAREST_COLUMNS(v, n, x0, left, w)                                                         \
@@ -78,10 +127,15 @@
 #define TILE_BYTES(TYPE, width) ((int)sizeof(TYPE) * TILE_COLUMNS(width))
 #define RISE_BYTES(width) (TILE_BYTES(float, width) + TILE_BYTES(float, PX) / 2)
 #define ROWS_A_TURN(steps, bytes, as_is)                                                           \
-    ((steps) <= ((as_is) ? 32 : 20) && (bytes) <= 2048 ? 8                                         \
-     : (steps) <= 64 && (bytes) <= 4096                ? 4                                         \
-     : (steps) <= 256 && (bytes) <= 8192               ? 2                                         \
-                                                       : 1)
+    ROWS_OF((steps) <= ((as_is) ? 32 : 20) && (bytes) <= 2048 ? 8                                  \
+            : (steps) <= 64 && (bytes) <= 4096                ? 4                                  \
+            : (steps) <= 256 && (bytes) <= 8192               ? 2                                  \
+                                                              : 1)
+/* A run has fewer rows a turn where the driver says that registers do not suffice (runtime/exec/exec_build.c). */
+#ifndef ROWS_AT_MOST
+#define ROWS_AT_MOST 8
+#endif
+#define ROWS_OF(n) ((n) < ROWS_AT_MOST ? (n) : ROWS_AT_MOST)
 /* The same for windows that are sorted, by their elements. */
 #define ROWS_A_WINDOW(n) ((n) <= 32 ? 4 : 1)
 #define IF_NOTHING_IS_SHARED(outside) if (false)
@@ -281,7 +335,7 @@ static inline float4 px_bytes_above(uint raw)
 
 /* Rows that stay in registers while the march passes over them, TURNS of them a turn, where all
  * columns of the group are inside.  A halo of one or two columns is loaded as such. */
-#define ROWS_CARRIED 3
+#define ROWS_CARRIED ROWS_OF(3)
 #define UP2(n) ((n) <= 2 ? 2 : UP4(n))
 #define IS_INSIDE(left, width, w)                                                                  \
     (PX * LX * (int)get_group_id(0) >= left &&                                                     \
@@ -350,6 +404,7 @@ static inline float4 px_bytes_above(uint raw)
 #endif
 #define TILE_BYTES(TYPE, width) 0
 #define ROWS_A_TURN(steps, bytes, as_is) 4
+#define ROWS_OF(n) (n)
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
 #define IN_ROW(x) (x)

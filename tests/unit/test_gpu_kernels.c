@@ -60,6 +60,19 @@ static void windows_are_ranked_bit_by_bit(void **state)
     }
 }
 
+/* Windows of many rows and columns, to one side, too; of whole numbers, and where zeros have signs and NaN is among them. */
+static void extremes_share_rows_and_columns(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "input image[y, x]\n"
+                               "output a = min_filter(image, [5, 3])\n"
+                               "output b = max(image[dy = j, border = constant(7)] for j in -9 .. 3)\n"
+                               "output c = 1 / min(image[dx = i, border = constant(9)] for i in -4 .. 0)\n";
+    check(TEXT, (Extent){259, 50, 1}, ELEM_U8, BOTH_NOISE, 0);
+    check(TEXT, (Extent){33, 9, 1}, ELEM_F32, BOTH_EXTREME, 0);
+    check(TEXT, (Extent){300, 70, 1}, ELEM_F32, BOTH_SPECIAL, 16);
+}
+
 /* Of every rank and size of window; windows to one side; beside other reads, of planes, and what
  * is sorted still. */
 static void windows_of_all_kinds(void **state)
@@ -195,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(windows_are_ranked_bit_by_bit, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(extremes_share_rows_and_columns, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_of_all_kinds, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_of_all_kinds_are_carried, arena_setup, arena_teardown),
