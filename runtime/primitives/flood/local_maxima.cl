@@ -5,6 +5,9 @@
  * each other; they are a maximum unless one of them has a neighbour as high that is no candidate.
  * Pixels have the states 0 no candidate, 1 candidate, 2 no maximum, and 2 spreads over candidates.
  * NaN is neither a candidate nor higher.  The host defines LOCAL_MAXIMA_PIXEL.
+ *
+ * A work-item has LOCAL_MAXIMA_COLUMNS pixels of a row, which share the rows around them: vectors where all of their
+ * neighbours are there, else one pixel after the other.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -31,6 +34,13 @@ LANES_INLINE uchar propagate_ceiling(global const uchar *states, size_t at, ucha
 #define LOCAL_MAXIMA_FIRST (PROPAGATE_3D ? 0 : 9)
 #define LOCAL_MAXIMA_END (PROPAGATE_3D ? 27 : 18)
 
+/* Vectors of pixels and of bytes, one after the other in memory; the first of four bytes is the lowest of the word. */
+#define LOCAL_MAXIMA_COLUMNS 4
+#define LOCAL_MAXIMA_JOINED(a, b) a##b
+#define LOCAL_MAXIMA_JOIN(a, b) LOCAL_MAXIMA_JOINED(a, b)
+#define LOCAL_MAXIMA_PIXELS LOCAL_MAXIMA_JOIN(LOCAL_MAXIMA_PIXEL, 4)
+#define LOCAL_MAXIMA_ONES 0x01010101u
+
 typedef struct LocalMaximaSpot {
     int y, z;
     uint plane, channel; /* plane: over all channels */
@@ -49,6 +59,22 @@ LANES_INLINE LocalMaximaSpot local_maxima_spot(LanesSpot at, int w, int h, int d
     s.inside &= 0x0e07038 | (s.y > 0 ? 0x01c0e07 : 0) | (s.y + 1 < h ? 0x70381c0 : 0);
     s.inside &= 0x003fe00 | (s.z > 0 ? 0x00001ff : 0) | (s.z + 1 < d ? 0x7fc0000 : 0);
     return s;
+}
+
+/* The work-item's first pixel. */
+LANES_INLINE LanesSpot local_maxima_place(int w, int lanes)
+{
+    LanesSpot at = lanes_spot((w + LOCAL_MAXIMA_COLUMNS - 1) / LOCAL_MAXIMA_COLUMNS, lanes);
+    at.x *= LOCAL_MAXIMA_COLUMNS;
+    return at;
+}
+
+/* Whether all of a work-item's pixels have all neighbours, and lie where vectors may. */
+LANES_INLINE bool local_maxima_in_vectors(LanesSpot at, LocalMaximaSpot first, int w, int pitches)
+{
+    const uint beside = 0x1249249 | 0x2492492;
+    return (first.inside & beside) == beside && at.x + LOCAL_MAXIMA_COLUMNS < w &&
+           pitches % LOCAL_MAXIMA_COLUMNS == 0;
 }
 
 /* How far behind a pixel its neighbour k lies. */
@@ -97,21 +123,85 @@ LANES_INLINE uint local_maxima_look(global const LOCAL_MAXIMA_PIXEL *pixel, floa
            local_maxima_around(18, 27, pixel, own, inside, h, pitch);
 }
 
+LANES_INLINE uchar local_maxima_mark_of(global const LOCAL_MAXIMA_PIXEL *pixel, uint inside, int h, int pitch)
+{
+    const float own = (float)*pixel;
+    const uint found = local_maxima_look(pixel, own, inside, h, pitch);
+    const bool highest = !isnan(own) && (found & LOCAL_MAXIMA_HIGHER) == 0;
+    return highest ? 1 + (found >> 1) : 0;
+}
+
+/* Four pixels and the largest of each one's neighbours, all of which are there and some number; without the candidates
+ * among these, where marks are given. */
+LANES_INLINE void local_maxima_largest(global const LOCAL_MAXIMA_PIXEL *pixel, int h, int pitch, const bool marked,
+                                       global const uchar *mark, int mark_h, int mark_pitch, float *own, float *largest)
+{
+    float beside[6]; /* above and below the pixels and their neighbours along x; in `largest` the pixels' own columns */
+#pragma unroll
+    for (int i = 0; i < 6; i++) {
+        beside[i] = largest[min(i, 3)] = -INFINITY;
+    }
+#pragma unroll
+    for (int k = LOCAL_MAXIMA_FIRST + 1; k < LOCAL_MAXIMA_END; k += 3) { /* the middle of each row */
+        if (LOCAL_MAXIMA_COUNTS(k)) {
+            global const LOCAL_MAXIMA_PIXEL *const row = pixel + local_maxima_step(k, h, pitch);
+            global const uchar *const row_marks = mark + (marked ? local_maxima_step(k, mark_h, mark_pitch) : 0);
+            const LOCAL_MAXIMA_PIXELS there = *(global const LOCAL_MAXIMA_PIXELS *)row;
+            const float here[4] = {(float)there.x, (float)there.y, (float)there.z, (float)there.w};
+            const uint marks = marked ? *(global const uint *)row_marks : 0;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const float v = (marks >> 8 * i & 255) != 0 ? -INFINITY : here[i];
+                own[i] = k == 13 ? here[i] : own[i];
+                largest[i] = k == 13 ? largest[i] : fmax(largest[i], v);
+                beside[i + 1] = LOCAL_MAXIMA_COUNTS(k + 1) ? fmax(beside[i + 1], v) : beside[i + 1];
+            }
+            if (LOCAL_MAXIMA_COUNTS(k + 1)) {
+                const bool left = marked && row_marks[-1] != 0, right = marked && row_marks[LOCAL_MAXIMA_COLUMNS] != 0;
+                beside[0] = fmax(beside[0], left ? -INFINITY : (float)row[-1]);
+                beside[5] = fmax(beside[5], right ? -INFINITY : (float)row[LOCAL_MAXIMA_COLUMNS]);
+            }
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        largest[i] = fmax(largest[i], fmax(beside[i], beside[i + 2]));
+    }
+}
+
+/* Marks of four pixels with all neighbours, a byte each: 2 also where none of these is a number, which is found out
+ * later. */
+LANES_INLINE uint local_maxima_marks_of(global const LOCAL_MAXIMA_PIXEL *pixel, int h, int pitch)
+{
+    float own[4], largest[4];
+    uint marks = 0;
+    local_maxima_largest(pixel, h, pitch, false, 0, 0, 0, own, largest);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        marks |= (uint)(own[i] >= largest[i] ? own[i] == largest[i] ? 2 : 1 : 0) << 8 * i;
+    }
+    return marks;
+}
+
 /* Marks candidates, with 2 where a neighbour is as high. */
 LANES_KERNEL void local_maxima_mark(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
                                     global uchar *marks)
 {
-    const LanesSpot at = lanes_spot(w, lanes);
+    const LanesSpot at = local_maxima_place(w, lanes);
     if (at.x < w && at.row < rows) {
         const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
         global const LOCAL_MAXIMA_PIXEL *const pixel =
             image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
-        const float own = (float)*pixel;
-        const uint found = spot.inside == LOCAL_MAXIMA_ALL
-                               ? local_maxima_look(pixel, own, LOCAL_MAXIMA_ALL, image_h, image_pitch)
-                               : local_maxima_look(pixel, own, spot.inside, image_h, image_pitch);
-        const bool highest = !isnan(own) && (found & LOCAL_MAXIMA_HIGHER) == 0;
-        marks[(size_t)at.row * (size_t)pitch + (size_t)at.x] = highest ? 1 + (found >> 1) : 0;
+        global uchar *const mark = marks + (size_t)at.row * (size_t)pitch + (size_t)at.x;
+        if (local_maxima_in_vectors(at, spot, w, pitch | image_pitch)) {
+            *(global uint *)mark = local_maxima_marks_of(pixel, image_h, image_pitch);
+        } else {
+#pragma unroll 1
+            for (int i = 0; i < min(LOCAL_MAXIMA_COLUMNS, w - at.x); i++) {
+                const LanesSpot own = {at.x + i, at.row};
+                mark[i] = local_maxima_mark_of(pixel + i, local_maxima_spot(own, w, h, d).inside, image_h, image_pitch);
+            }
+        }
     }
 }
 
@@ -145,6 +235,46 @@ LANES_INLINE bool local_maxima_is_level(global const LOCAL_MAXIMA_PIXEL *pixel, 
     return level;
 }
 
+/* Which of four pixels have candidates alone as neighbours, all of which are there: 1 in each such byte. */
+LANES_INLINE uint local_maxima_among_candidates(global const uchar *mark, int h, int pitch)
+{
+    uint all = LOCAL_MAXIMA_ONES;
+#pragma unroll
+    for (int k = LOCAL_MAXIMA_FIRST + 1; k < LOCAL_MAXIMA_END; k += 3) {
+        global const uchar *const row = mark + local_maxima_step(k, h, pitch);
+        if (LOCAL_MAXIMA_COUNTS(k)) {
+            const uint here = *(global const uint *)row, is = here | here >> 1;
+            all &= k == 13 ? LOCAL_MAXIMA_ONES : is;
+            if (LOCAL_MAXIMA_COUNTS(k + 1)) {
+                const uint left = row[-1] != 0, right = row[LOCAL_MAXIMA_COLUMNS] != 0;
+                all &= (is << 8 | left) & ((is & LOCAL_MAXIMA_ONES) >> 8 | right << 24);
+            }
+        }
+    }
+    return all;
+}
+
+/* Whether "no maximum" spreads from a candidate with a neighbour as high; then the tiles of the candidates beside it are
+ * flagged. */
+LANES_INLINE bool local_maxima_spoils(LanesSpot at, LocalMaximaSpot spot, int h, int pitch, int image_h, int image_pitch,
+                                      global const LOCAL_MAXIMA_PIXEL *pixel, global const uchar *mark, uint across,
+                                      uint down, uint deep, global uint *flags)
+{
+    const uint beside = local_maxima_candidates(mark, spot.inside, h, pitch);
+    const uint others = local_maxima_neighbours(spot.inside) & ~beside;
+    const bool spoiled = others != 0 && local_maxima_is_level(pixel, others, image_h, image_pitch);
+#pragma unroll 1
+    for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END && spoiled && beside != 0; k++) {
+        if ((beside >> k & 1) != 0) {
+            const uint tx = (uint)(at.x + LOCAL_MAXIMA_X(k)) / PROPAGATE_X;
+            const uint ty = (uint)(spot.y + LOCAL_MAXIMA_Y(k)) / PROPAGATE_Y;
+            const uint tz = (uint)(spot.z + LOCAL_MAXIMA_Z(k)) / PROPAGATE_Z;
+            flags[((spot.channel * deep + tz) * down + ty) * across + tx] = 1;
+        }
+    }
+    return spoiled;
+}
+
 /*
  * Finds the candidates from which "no maximum" spreads, among those with a neighbour as high, and flags the
  * tiles of the candidates beside them.  Channels that have anything but candidates are not all of one value: the first pixel of a
@@ -155,33 +285,51 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
                                      ulong uneven_at, ulong flags_at, uint across, uint down,
                                      uint deep, global uint *scratch)
 {
-    const LanesSpot at = lanes_spot(w, lanes);
+    const LanesSpot at = local_maxima_place(w, lanes);
     if (at.x < w && at.row < rows) {
         const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
         const size_t first = (size_t)at.row * (size_t)pitch;
         global const uchar *const mark = marks + first + (size_t)at.x;
+        global uchar *const state = states + first + (size_t)at.x;
         global const LOCAL_MAXIMA_PIXEL *const pixel =
             image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
-        const uchar own = *mark;
-        uint beside = 0;
-        bool spoiled = false;
-        if (own > 1) {
-            beside = spot.inside == LOCAL_MAXIMA_ALL ? local_maxima_candidates(mark, LOCAL_MAXIMA_ALL, h, pitch)
-                                                     : local_maxima_candidates(mark, spot.inside, h, pitch);
-            const uint others = local_maxima_neighbours(spot.inside) & ~beside;
-            spoiled = others != 0 && local_maxima_is_level(pixel, others, image_h, image_pitch);
-        }
-        states[first + (size_t)at.x] = spoiled ? 2 : own != 0;
+        const int n = min(LOCAL_MAXIMA_COLUMNS, w - at.x);
+        uint asks = 0; /* a bit for each pixel that is looked at by itself */
+        bool uneven = false;
+        if (local_maxima_in_vectors(at, spot, w, pitch | image_pitch)) {
+            const uint own = *(global const uint *)mark, is = (own | own >> 1) & LOCAL_MAXIMA_ONES;
+            uint level = own >> 1 & LOCAL_MAXIMA_ONES;
+            if (level != 0) {
+                level &= ~local_maxima_among_candidates(mark, h, pitch);
+            }
+            if (level != 0) {
+                float of[4], largest[4];
+                local_maxima_largest(pixel, image_h, image_pitch, true, mark, h, pitch, of, largest);
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    asks |= (uint)((level >> 8 * i & 1) != 0 && of[i] == largest[i]) << i;
+                }
+            }
+            uneven = is != LOCAL_MAXIMA_ONES;
+            *(global uint *)state = is;
+        } else {
 #pragma unroll 1
-        for (int k = LOCAL_MAXIMA_FIRST; k < LOCAL_MAXIMA_END && spoiled && beside != 0; k++) {
-            if ((beside >> k & 1) != 0) {
-                const uint tx = (uint)(at.x + LOCAL_MAXIMA_X(k)) / PROPAGATE_X;
-                const uint ty = (uint)(spot.y + LOCAL_MAXIMA_Y(k)) / PROPAGATE_Y;
-                const uint tz = (uint)(spot.z + LOCAL_MAXIMA_Z(k)) / PROPAGATE_Z;
-                scratch[flags_at + ((spot.channel * deep + tz) * down + ty) * across + tx] = 1;
+            for (int i = 0; i < n; i++) {
+                asks |= (uint)(mark[i] > 1) << i;
+                uneven = uneven || mark[i] == 0;
+                state[i] = mark[i] != 0;
             }
         }
-        if (own == 0 && (at.x == 0 || (marks[first] != 0 && mark[-1] != 0))) {
+#pragma unroll 1
+        for (int i = 0; asks >> i != 0; i++) {
+            const LanesSpot own = {at.x + i, at.row};
+            if ((asks >> i & 1) != 0 && local_maxima_spoils(own, local_maxima_spot(own, w, h, d), h, pitch, image_h,
+                                                            image_pitch, pixel + i, mark + i, across, down, deep,
+                                                            scratch + flags_at)) {
+                state[i] = 2;
+            }
+        }
+        if (uneven && (at.x == 0 || (marks[first] != 0 && (mark[0] != 0 || mark[-1] != 0)))) {
             scratch[uneven_at + spot.channel] = 1;
         }
     }
@@ -191,10 +339,17 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
 LANES_KERNEL void local_maxima_end(LOCAL_MAXIMA_SHAPE, ulong uneven_at, global const uint *scratch,
                                    global uchar *states)
 {
-    const LanesSpot at = lanes_spot(w, lanes);
+    const LanesSpot at = local_maxima_place(w, lanes);
     if (at.x < w && at.row < rows) {
-        const size_t pixel = (size_t)at.row * (size_t)pitch + (size_t)at.x;
+        global uchar *const state = states + (size_t)at.row * (size_t)pitch + (size_t)at.x;
         const bool uneven = scratch[uneven_at + at.row / ((uint)h * (uint)d)] != 0;
-        states[pixel] = uneven && states[pixel] == 1;
+        if (pitch % LOCAL_MAXIMA_COLUMNS == 0) {
+            global uint *const all = (global uint *)state;
+            *all = uneven ? *all & LOCAL_MAXIMA_ONES : 0;
+        } else {
+            for (int i = 0; i < min(LOCAL_MAXIMA_COLUMNS, w - at.x); i++) {
+                state[i] = uneven && state[i] == 1;
+            }
+        }
     }
 }

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <stdio.h>
 
-enum { AROUND = 2 };
+enum { AROUND = 2, COLUMNS = 4 /* LOCAL_MAXIMA_COLUMNS */ };
 
 extern const char kernel_text_local_maxima[];
 
@@ -87,7 +87,7 @@ static bool launch(const Maxima *m, const char *kernel, const DevArg *more, int 
     }
     return lanes_launch(call, &(LanesLaunch){.program = m->program,
                                              .kernel = kernel,
-                                             .columns = (size_t)call->w,
+                                             .columns = lanes_divided_up((size_t)call->w, COLUMNS),
                                              .rows = rows,
                                              .args = args,
                                              .n_args = 8 + n_more});
