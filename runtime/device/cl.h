@@ -83,6 +83,9 @@ bool dev_offer(Device *dev, const char *key, const void *bytes, size_t size, Err
  * caller (free).  False: there are no more, or the driver does not tell it (*bytes NULL). */
 bool dev_binary(Device *dev, int i, char key[DIGEST_TEXT], void **bytes, size_t *size);
 bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err);
+/* Bytes that a work-item of the kernel has in memory, for want of registers or of fixed places; 0 on CPUs, and where the
+ * driver does not tell it. */
+uint64_t dev_spilled(const DevProgram *program, const char *name);
 /* Largest work-group with which the kernel can run here. */
 size_t dev_kernel_max_group(Device *dev, DevKernel *kernel);
 

@@ -343,6 +343,20 @@ bool dev_kernel(DevProgram *program, const char *name, DevKernel **out, Err *err
     return true;
 }
 
+uint64_t dev_spilled(const DevProgram *program, const char *name)
+{
+    cl_int status;
+    cl_ulong bytes = 0;
+    cl_kernel kernel = program->dev->info.cpu ? NULL : clCreateKernel(program->program, name, &status);
+    if (kernel) {
+        status =
+            clGetKernelWorkGroupInfo(kernel, program->dev->id, CL_KERNEL_PRIVATE_MEM_SIZE, sizeof bytes, &bytes, NULL);
+        bytes = status == CL_SUCCESS ? bytes : 0;
+        UNLESS_LOST(program->dev, clReleaseKernel(kernel));
+    }
+    return bytes;
+}
+
 size_t dev_kernel_max_group(Device *dev, DevKernel *kernel)
 {
     return kernel->max_group < dev->info.max_group ? kernel->max_group : dev->info.max_group;

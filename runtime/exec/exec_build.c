@@ -3,6 +3,10 @@
  * several programs at once, every thread takes the next one until none is left: the kernels, and then the
  * programs of primitives that are known beforehand.  These from the last step on: what comes last is compiled
  * alone, and reductions, which are short, stand first.
+ *
+ * How many registers a kernel takes only the driver knows, who says so once it is compiled.  One that keeps numbers in memory
+ * instead is compiled again for fewer rows a turn (ROWS_AT_MOST of codegen/kernels/rows.cl), and that which keeps least is
+ * what runs; a few bytes cost nothing.
  */
 #include "exec_build.h"
 
@@ -12,8 +16,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MAX_THREADS = 16 };
+enum {
+    MAX_THREADS = 16,
+    HARMLESS = 128 /* bytes in memory that cost less than shorter turns do (bench/NOTES.md) */
+};
 
 struct ExecBuilt {
     int n;
@@ -39,12 +47,28 @@ typedef struct Worker {
     Err err;
 } Worker;
 
+/* Every number of rows gives the same bits. */
+static bool compile_kernel(ExecBuilt *built, int k, Err *err)
+{
+    static const char *const FEWER[] = {NULL, "-DROWS_AT_MOST=4", "-DROWS_AT_MOST=2", "-DROWS_AT_MOST=1"};
+    const char *name = built->plan->program->kernels[k].name, *text = built->text[k];
+    const size_t n = strstr(text, "\n#define TURNS ") ? sizeof FEWER / sizeof *FEWER : 1;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < n && least > HARMLESS; i++) {
+        DevProgram *program;
+        TRY(dev_program(built->dev, name, text, FEWER[i], &program, err));
+        const uint64_t spilled = dev_spilled(program, name);
+        built->program[k] = spilled < least ? program : built->program[k];
+        least = spilled < least ? spilled : least;
+    }
+    return true;
+}
+
 static bool compile_one(ExecBuilt *built, const struct Task *task, Err *err)
 {
     const Program *of = built->plan->program;
     if (task->kernel >= 0) {
-        return dev_program(built->dev, of->kernels[task->kernel].name, built->text[task->kernel], NULL,
-                           &built->program[task->kernel], err);
+        return compile_kernel(built, task->kernel, err);
     }
     const ProgStep *step = &of->steps[task->step];
     PrimCall call;
