@@ -195,6 +195,146 @@ def sources(m, v):
                       "sum": m.nd.sum_labels(v, labels, index)}}
 
 
+# ---- pipelines as users write them --------------------------------------------------------------
+
+def beside(m, v, dx=0, dy=0, mode="nearest"):
+    """Each pixel's neighbour, as v[dx = ..., dy = ...]."""
+    shift = (0,) * (v.ndim - 2) + (-dy, -dx)
+    return m.nd.shift(v, shift, order=0, mode=mode)
+
+
+def local_contrast(m, v):
+    d = f32(m, v) - gaussian(m, v, 8)
+    return {"result": d / m.xp.maximum(m.xp.sqrt(gaussian(m, d * d, 8)), 1)}
+
+
+def perona(m, v):
+    u = f32(m, v)
+    for _ in range(10):
+        steps = [beside(m, u, *by) - u for by in ((1, 0), (-1, 0), (0, 1), (0, -1))]
+        u = u + m.xp.float32(0.2) * sum(m.xp.exp(-((d / 15) ** 2)) * d for d in steps)
+    return {"result": u}
+
+
+def scales(m, v):
+    each = (m.xp.float32(-s * s) * m.nd.gaussian_laplace(f32(m, v), s, mode="nearest") for s in range(1, 7))
+    largest = next(each)
+    for one in each:
+        largest = m.xp.maximum(largest, one)
+    return {"result": largest}
+
+
+def tensor(m, v):
+    v = f32(m, v)
+    gx = (beside(m, v, 1) - beside(m, v, -1)) / 2
+    gy = (beside(m, v, 0, 1) - beside(m, v, 0, -1)) / 2
+    a, b, c = (gaussian(m, p, 3) for p in (gx * gx, gx * gy, gy * gy))
+    return {"result": m.xp.sqrt((a - c) ** 2 + 4 * b * b) / m.xp.maximum(a + c, m.xp.float32(0.001))}
+
+
+def total_variation(m, v):
+    v = f32(m, v) / 255
+    px, py = 0 * v, 0 * v
+
+    def divergence():
+        return px - beside(m, px, -1, mode="constant") + py - beside(m, py, 0, -1, mode="constant")
+
+    for _ in range(20):
+        u = v + divergence() / 8
+        gx, gy = beside(m, u, 1) - u, beside(m, u, 0, 1) - u
+        n = 1 + m.xp.float32(0.25) * m.xp.sqrt(gx * gx + gy * gy) / m.xp.float32(0.1)
+        px, py = (px + m.xp.float32(0.25) * gx) / n, (py + m.xp.float32(0.25) * gy) / n
+    return {"result": v + divergence() / 8}
+
+
+def bilateral(m, v):
+    v = f32(m, v)
+    weighted, weights = 0 * v, 0 * v
+    for j in range(-3, 4):
+        for i in range(-3, 4):
+            near = beside(m, v, i, j)
+            w = m.xp.float32(np.exp(-(i * i + j * j) / 18)) * m.xp.exp(-(((near - v) / 20) ** 2))
+            weighted, weights = weighted + w * near, weights + w
+    return {"result": weighted / weights}
+
+
+def edges(m, v):
+    each = [m.nd.gaussian_gradient_magnitude(f32(m, v), s, mode="nearest") for s in (1, 3)]
+    return {"result": m.xp.maximum(*each)}
+
+
+def local_spread(m, v):
+    v = f32(m, v)
+    mean, square = (m.nd.uniform_filter(p, 15, mode="nearest") for p in (v, v * v))
+    return {"result": m.xp.sqrt(m.xp.maximum(square - mean * mean, 0))}
+
+
+def band_pass(m, v):
+    band = gaussian(m, v, 1) - gaussian(m, v, 12)
+    return {"result": band > 2 * band.std()}
+
+
+def flat_field(m, v):
+    ground = gaussian(m, v, 50)
+    flat = v / m.xp.maximum(ground, 1) * ground.mean()
+    low, high = flat.min(), flat.max()
+    return {"result": m.xp.clip((flat - low) / (high - low) * 255, 0, 255).astype("u1")}
+
+
+def spots(m, v):
+    band = gaussian(m, v, 1) - gaussian(m, v, 2.5)
+    peaks = (band == m.nd.maximum_filter(band, 3, mode="nearest")) & (band > 3 * band.std())
+    peaks.sum()
+    return {}  # of plateaus it has other pixels
+
+
+def clean_mask(m, v):
+    mask = m.nd.binary_closing(m.nd.binary_opening(over_otsu(m, v), m.disk2), m.disk2)
+    labels, n = m.nd.label(m.nd.binary_fill_holes(mask))
+    sizes = m.xp.bincount(labels.ravel(), minlength=int(n) + 1)
+    return {"result": (sizes[labels] >= 64) & (labels > 0)}
+
+
+def heat(m, v):
+    u = f32(m, v)
+    for _ in range(40):
+        around = beside(m, u, 1) + beside(m, u, -1) + beside(m, u, 0, 1) + beside(m, u, 0, -1)
+        u = u + m.xp.float32(0.2) * (around - 4 * u)
+    return {"result": u}
+
+
+def background(m, v):
+    low = m.nd.grey_opening(m.nd.median_filter(v, size=7, mode="nearest"), size=15, mode="nearest")
+    return {"result": v - gaussian(m, low, 8)}
+
+
+def fibres(m, v):
+    v = gaussian(m, v, 2)
+    xx = beside(m, v, 1) + beside(m, v, -1) - 2 * v
+    yy = beside(m, v, 0, 1) + beside(m, v, 0, -1) - 2 * v
+    xy = (beside(m, v, 1, 1) + beside(m, v, -1, -1) - beside(m, v, 1, -1) - beside(m, v, -1, 1)) / 4
+    half = (xx + yy) / 2
+    return {"result": m.xp.maximum(m.xp.sqrt(((xx - yy) / 2) ** 2 + xy * xy) - half, 0)}
+
+
+def texture(m, v):
+    return {"a": gaussian(m, v, 2), "b": m.nd.gaussian_laplace(f32(m, v), 2, mode="nearest"),
+            "c": m.nd.gaussian_gradient_magnitude(f32(m, v), 2, mode="nearest"),
+            "d": gaussian(m, v, 1) - gaussian(m, v, 4),
+            "e": f32(m, m.nd.maximum_filter(v, 7, mode="nearest")) - m.nd.minimum_filter(v, 7, mode="nearest")}
+
+
+def volume_peaks(m, v):
+    d = (lambda u: gaussian(m, u, 1) - gaussian(m, u, 3))(m.nd.median_filter(v, size=3, mode="nearest"))
+    _ = (d == m.nd.maximum_filter(d, size=3, mode="nearest")) & (d > 3)
+    return {"n": (d > 3).sum()}  # of plateaus the peaks are other pixels
+
+
+def bright_parts(m, v):
+    blurred = gaussian(m, v, 1)
+    return {"result": blurred > blurred.mean()}
+
+
 # By case: what a user writes, as results by the names of the pipeline's outputs.
 PEERS = {
     "chain of 10": chain,
@@ -226,9 +366,32 @@ PEERS = {
     "clip": lambda m, v: {"mask": (v > 5 * noise(m, v)).astype("u1")},
     "bell": bell,
     "deconvolve": deconvolve,
+    "bilateral": bilateral,
+    "local contrast": local_contrast,
+    "perona malik": perona,
+    "scales": scales,
+    "structure tensor": tensor,
+    "total variation": total_variation,
+    "volume peaks": volume_peaks,
+    "unsharp mask": lambda m, v: {"result": m.xp.clip(v + m.xp.float32(1.5) * (v - gaussian(m, v, 3)), 0, 255)},
+    "band pass": band_pass,
+    "edges at two scales": edges,
+    "local spread": local_spread,
+    "texture": texture,
+    "flat field": flat_field,
+    "spots": spots,
+    "clean mask": clean_mask,
+    "gamma": lambda m, v: {"result": (255 * m.xp.clip((f32(m, v) - 20) / 200, 0, 1) ** m.xp.float32(0.45)).astype("u1")},
+    "heat": heat,
+    "background": background,
+    "fibres": fibres,
+    "bright parts in 3-D": bright_parts,
+    "projection of a volume": lambda m, v: {
+        "result": f32(m, v - m.nd.minimum_filter(v, size=5, mode="nearest")).max(axis=0)},
 }
-PLANES = {"gaussian 2 in 3-D": 512, "deconvolve": 64}  # bench gives one plane, which is in each place
-BLURRED_FIRST = {"blobs", "blobs 2048", "nuclei", "measure", "sources", "clip"}
+PLANES = {"gaussian 2 in 3-D": 512, "deconvolve": 64, "volume peaks": 256, "bright parts in 3-D": 128,
+          "projection of a volume": 128}  # bench gives one plane, which is in each place
+BLURRED_FIRST = {"blobs", "blobs 2048", "nuclei", "measure", "sources", "clip", "band pass", "bright parts in 3-D"}
 
 
 # ---- results ------------------------------------------------------------------------------------
@@ -250,7 +413,7 @@ def compare_floats(got, want, of_largest, scale=0.0):
     largest = 0.0
     for part in range(0, max(1, got.size), 1 << 26):  # not all at once: there may be 2 GB of them
         a, b = (v.reshape(-1)[part:part + (1 << 26)] for v in (got, want))
-        largest = max(largest, float(np.nanmax(np.abs(a - b, dtype="f8"), initial=0)))
+        largest = max(largest, float(np.nanmax(np.abs(np.subtract(a, b, dtype="f8")), initial=0)))
     scale = max(float(np.nanmax(np.abs(want), initial=0)), scale, 1e-30)
     return "close" if largest <= of_largest * scale else f"WRONG by {largest / scale:.1e} of the largest"
 
@@ -293,10 +456,12 @@ def compare(case, folder, results, here):
             continue
         want = np.asarray(here(want))
         got = got.reshape(want.shape)
-        if name in ("labels", "parts", "mask"):
+        if name in ("labels", "parts", "mask") or want.dtype == bool:
             said.append(compare_labels(case, got, want))
         else:
-            said.append(compare_floats(got, want, 1.01 / 255 if name == "picture" else 1e-4 if want.ndim else 1e-3))
+            of_largest = 1e-4 if want.ndim else 1e-3
+            step = 1.01 / 255 if name == "picture" or want.dtype == "u1" else of_largest
+            said.append(compare_floats(got, want, step))
     return ", ".join(dict.fromkeys(said))
 
 
