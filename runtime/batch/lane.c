@@ -321,14 +321,14 @@ static void *help(void *context)
     Engine *e = helper->engine;
     pthread_mutex_lock(&e->lock);
     while (*helper->start == START_WAIT) {
-        pthread_cond_wait(&e->changed, &e->lock);
+        pthread_cond_wait(&e->frames_moved, &e->lock);
     }
     bool go = *helper->start == START_GO;
     pthread_mutex_unlock(&e->lock);
     if (go) {
-        engine_watch(e);
+        engine_watch(e, "device");
         (void)together_share(&helper->share, &err); /* the first owner says what went wrong */
-        stopwatch_use(NULL);
+        stopwatch_use(NULL, NULL);
     }
     return NULL;
 }
@@ -377,7 +377,7 @@ static bool start_helpers(Engine *e, Help *h, Err *err)
     }
     pthread_mutex_lock(&e->lock);
     h->start = started == h->n ? START_GO : START_NOT;
-    pthread_cond_broadcast(&e->changed);
+    pthread_cond_broadcast(&e->frames_moved);
     pthread_mutex_unlock(&e->lock);
     for (int i = 0; started < h->n && i < started; i++) {
         pthread_join(h->helpers[i].thread, NULL);

@@ -49,7 +49,7 @@ static bool run(const Share *share, Reader *reader, Err *err)
                                .bytes = share->bytes,
                                .keep = share->keep,
                                .progress = show_nothing};
-    bool ok = results_begin(share->exec, share->program, NULL, &results, err) && stream_run(&setup, results, err);
+    bool ok = results_begin(share->exec, share->program, NULL, NULL, &results, err) && stream_run(&setup, results, err);
     results_free(results);
     return ok;
 }
