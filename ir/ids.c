@@ -134,7 +134,7 @@ static void check_lookup(const IrGraph *g, IrExpr e, void *ctx)
 static bool is_by_label(IrOp op)
 {
     return op == IR_PERLABEL || op == IR_MEASURE || op == IR_COLUMN || op == IR_POINTS || op == IR_NEAR ||
-           op == IR_NEAR_PAIRS;
+           op == IR_NEAR_PAIRS || op == IR_TRACK;
 }
 
 static void note_node(Settle *s, IrId id)

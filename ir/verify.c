@@ -246,7 +246,8 @@ static void check_owner(Check *c, const IrNode *n)
         IrKind of;
     } OWNERS[] = {{IR_THRESHOLD, IR_K_VECTOR},  {IR_PERLABEL, IR_K_LABELS}, {IR_MEASURE, IR_K_LABELS},
                   {IR_COLUMN, IR_K_LABELS},     {IR_POINTS, IR_K_LABELS},   {IR_NEAR, IR_K_LABELS},
-                  {IR_NEAR_PAIRS, IR_K_LABELS}, {IR_IDS, IR_K_LABELS},      {IR_HULL, IR_K_LABELS}};
+                  {IR_NEAR_PAIRS, IR_K_LABELS}, {IR_IDS, IR_K_LABELS},      {IR_HULL, IR_K_LABELS},
+                  {IR_TRACK, IR_K_LABELS}};
     for (size_t i = 0; i < sizeof OWNERS / sizeof *OWNERS; i++) {
         require(c, n->op != OWNERS[i].op || (n->of != 0 && ir_node(c->g, n->of)->kind == OWNERS[i].of),
                 "does not belong to what its operation works on");

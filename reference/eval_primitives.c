@@ -8,6 +8,7 @@
 #include "ref.h"
 
 #include "../base/near.h"
+#include "../base/track.h"
 
 #include <limits.h>
 #include <math.h>
@@ -378,9 +379,9 @@ static void run_window_rank(Prim *p)
 }
 
 /* So many inputs as expressions of the label, which stands in for x. */
-static void by_label(Prim *p, const IrExpr *in, int n, const float **of)
+static void by_number(Prim *p, int labels, const IrExpr *in, int n, const float **of)
 {
-    int extent[IR_AXES], labels = (int)count_of(p) + 1;
+    int extent[IR_AXES];
     size_t pixels = p->n;
     memcpy(extent, p->ev->extent, sizeof extent);
     p->n = (size_t)labels;
@@ -390,6 +391,11 @@ static void by_label(Prim *p, const IrExpr *in, int n, const float **of)
     }
     p->n = pixels;
     memcpy(p->ev->extent, extent, sizeof extent);
+}
+
+static void by_label(Prim *p, const IrExpr *in, int n, const float **of)
+{
+    by_number(p, (int)count_of(p) + 1, in, n, of);
 }
 
 static void run_points(Prim *p)
@@ -461,6 +467,28 @@ static void run_near_pairs(Prim *p)
     }
 }
 
+static void run_track(Prim *p)
+{
+    const IrNode *node = p->node;
+    TrackJob job = {.n = (uint32_t)count_of(p),
+                    .paired = number(p, node->track.paired) != 0,
+                    .limit = number(p, node->track.limit),
+                    .gap = (int)number(p, node->track.gap),
+                    .splits = number(p, node->track.splits) != 0,
+                    .merges = number(p, node->track.merges) != 0};
+    const float *of[2] = {NULL};
+    uint32_t *to = hold(p, ((size_t)job.n + 1) * sizeof *to);
+    by_label(p, &node->track.frame, 2, of);
+    job.pairs = job.paired ? (uint64_t)number(p, node->track.pairs) : 0;
+    by_number(p, (job.paired ? (int)job.pairs : (int)job.n) + 1, &node->track.first, 3, job.value);
+    job.frame = of[0];
+    job.last = of[1];
+    if (to != NULL && p->ev->err->code == CODE_OK &&
+        track_objects(&job, (TrackWhat)number(p, node->track.what), to, p->ev->err)) {
+        result_uints(p, to, (size_t)job.n + 1);
+    }
+}
+
 static void run_hull(Prim *p)
 {
     uint32_t *labels = uints(p, p->node->hull.labels);
@@ -507,6 +535,7 @@ static void (*const RUN[IR_OPS])(Prim *) = {
     [IR_TOUCHES] = run_touches,
     [IR_NEAR] = run_near,
     [IR_NEAR_PAIRS] = run_near_pairs,
+    [IR_TRACK] = run_track,
     [IR_HULL] = run_hull,
     [IR_FOURIER] = run_fourier,
 };

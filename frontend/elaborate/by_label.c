@@ -396,3 +396,40 @@ Val el_near_pairs(Elab *el, Call *call)
     node.near_pairs.sort = ir_const(el->g, 0);
     return el_node(el, el_add_once(el, node, NULL, call->span));
 }
+
+/* ---- tracks ---------------------------------------------------------------------------- */
+
+Val el_track_objects(Elab *el, Call *call)
+{
+    IrGraph *g = el->g;
+    bool paired = call->given[TRACK_OBJECTS_PAIRS] && call->arg[TRACK_OBJECTS_PAIRS].kind == VAL_UNIFORM;
+    IrNode node = {.op = IR_TRACK,
+                   .kind = IR_K_VECTOR,
+                   .elem = ELEM_U32,
+                   .of = el_labels_of(el, call->arg[TRACK_OBJECTS_LABELS], call->span),
+                   .track = {.what = call->arg[TRACK_OBJECTS_WHAT].expr,
+                             .paired = ir_const(g, paired),
+                             .limit = call->arg[TRACK_OBJECTS_LIMIT].expr,
+                             .gap = call->arg[TRACK_OBJECTS_GAP].expr,
+                             .splits = call->arg[TRACK_OBJECTS_SPLIT].expr,
+                             .merges = call->arg[TRACK_OBJECTS_MERGE].expr}};
+    for (int i = TRACK_OBJECTS_FRAME; i <= TRACK_OBJECTS_THIRD; i++) {
+        node.in[i - TRACK_OBJECTS_FRAME] = ir_cast(g, call->arg[i].expr, ELEM_F32);
+    }
+    node.track.pairs = paired ? call->arg[TRACK_OBJECTS_PAIRS].expr : 0;
+    return el_node(el, el_add_once(el, node, NULL, call->span));
+}
+
+/* Objects that overlap, by their places, which are small numbers. */
+Val el_track_by_overlap(Elab *el, Call *call)
+{
+    enum { MOST = OP_MAX_PARAMS + 1 };
+    Val args[MOST];
+    Span at[MOST];
+    int n = call->op->n_params;
+    for (int i = 0; i <= n; i++) {
+        args[i] = i < n ? call->arg[i] : el_places(call->arg[0]);
+        at[i] = call->span;
+    }
+    return el_from_prelude(el, call->op->name, args, at, n + 1, call->span);
+}

@@ -28,6 +28,7 @@
     P(touches)        \
     P(near)           \
     P(near_pairs)     \
+    P(track)          \
     P(ids)            \
     P(hull)           \
     P(fourier)

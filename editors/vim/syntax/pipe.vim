@@ -21,24 +21,25 @@ syn keyword pipeOperator flip flood floor frangi gabor gauss_otsu gaussian gauss
 syn keyword pipeOperator gradient_magnitude grid_distance h_maxima has_axis height hessian_eigenvalue histogram hsv2rgb
 syn keyword pipeOperator hull hypot hysteresis i16 i32 ifft isfinite isnan
 syn keyword pipeOperator isodata kappa_sigma keep_labels kuwahara lab2rgb label label2rgb label_count
-syn keyword pipeOperator label_equal label_max label_min label_spots label_sum laplace laplacian_of_gaussian li
-syn keyword pipeOperator local_binary_pattern local_maxima local_minima log log10 log1p log2 make_isotropic
-syn keyword pipeOperator manders mask_labels masked_voronoi match_histograms match_template matching_kernel max max_filter
-syn keyword pipeOperator max_project maximum_extension mean mean_extension mean_filter mean_project measure median
-syn keyword pipeOperator median_filter median_project meijering merge min min_filter min_project minimum_threshold
-syn keyword pipeOperator mode_filter morphological_gradient multi_otsu nan_to_num near_pairs neighbour_count neighbour_distance neighbour_value
-syn keyword pipeOperator niblack normalize number opening opening_labels otsu outline overlap_coefficient
-syn keyword pipeOperator overlapping_pairs pad paste peak_local_max pearson percentile percentile_filter pick
-syn keyword pipeOperator pixel_size placed points polar power_spectrum prewitt property ramp
-syn keyword pipeOperator reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects resize rgb2gray
-syn keyword pipeOperator rgb2hed rgb2hsv rgb2lab rgb2xyz rgb2ycbcr rgb2yuv richardson_lucy roberts
-syn keyword pipeOperator roll rolling_ball rotate round sato sauvola scale scharr
-syn keyword pipeOperator separate_stains shape_index shift_of sigma_clip sign sin sinh skeletonize
-syn keyword pipeOperator sobel split_objects sqrt stabilize star_height star_shape std std_filter
-syn keyword pipeOperator std_project structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan tanh
-syn keyword pipeOperator thin tophat touching_pairs translate transpose triangle trunc u16
-syn keyword pipeOperator u32 u8 unsharp var variance_filter voronoi voronoi_otsu watershed
-syn keyword pipeOperator white width wiener x_of y_of yen z_of zoom
+syn keyword pipeOperator label_equal label_max label_min label_planes label_spots label_sum laplace laplacian_of_gaussian
+syn keyword pipeOperator li local_binary_pattern local_maxima local_minima log log10 log1p log2
+syn keyword pipeOperator make_isotropic manders mask_labels masked_voronoi match_histograms match_template matching_kernel max
+syn keyword pipeOperator max_filter max_project maximum_extension mean mean_extension mean_filter mean_project measure
+syn keyword pipeOperator median median_filter median_project meijering merge min min_filter min_project
+syn keyword pipeOperator minimum_threshold mode_filter morphological_gradient multi_otsu nan_to_num near_pairs neighbour_count neighbour_distance
+syn keyword pipeOperator neighbour_value niblack normalize number opening opening_labels otsu outline
+syn keyword pipeOperator overlap_coefficient overlapping_pairs pad paste peak_local_max pearson percentile percentile_filter
+syn keyword pipeOperator pick pixel_size placed points polar power_spectrum prewitt property
+syn keyword pipeOperator ramp reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects resize
+syn keyword pipeOperator rgb2gray rgb2hed rgb2hsv rgb2lab rgb2xyz rgb2ycbcr rgb2yuv richardson_lucy
+syn keyword pipeOperator roberts roll rolling_ball rotate round sato sauvola scale
+syn keyword pipeOperator scharr separate_stains shape_index shift_of sigma_clip sign sin sinh
+syn keyword pipeOperator skeletonize sobel split_objects sqrt stabilize star_height star_shape std
+syn keyword pipeOperator std_filter std_project structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan
+syn keyword pipeOperator tanh thin tophat touching_pairs track track_by_overlap translate transpose
+syn keyword pipeOperator triangle trunc u16 u32 u8 unsharp var variance_filter
+syn keyword pipeOperator voronoi voronoi_otsu watershed white width wiener x_of y_of
+syn keyword pipeOperator yen z_of zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
