@@ -20,11 +20,20 @@ static void print_diagnostics(Compilation *c)
     }
 }
 
+/* What no image makes right is a mistake in the pipeline: compilation ends with it, not each run. */
+static bool fits(Compilation *c, Err *err)
+{
+    HostContext context = {.params = c->program != NULL ? default_params(c->program, &c->arena) : NULL};
+    bool ok = c->program == NULL || host_fits(c->program, &context, err);
+    host_forget(&context);
+    return ok;
+}
+
 bool compile(Compilation *c, const char *path, const CompileOptions *options, Stage stage)
 {
     Err err = {0};
     compile_begin(c, options, driver_no_memory());
-    bool ok = compile_file(c, path, &err) && compile_to(c, stage, &err);
+    bool ok = compile_file(c, path, &err) && compile_to(c, stage, &err) && fits(c, &err);
     if (err.code != CODE_OK) {
         complain(&err);
         return false;

@@ -19,10 +19,12 @@
 #include "../ir/ahead.h"
 #include "../ir/long_fold.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
     MAX_COMPUTED_HALO = 8, /* columns computed twice, beside the four of a work-item */
+    FARTHEST = 1024,       /* pixels to the side that still share a row of registers */
     LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
     LONG_FOLD = 64,        /* from here on a kernel of its own is faster, where it can have one */
     MAX_STAGES = PASS_MAX_STAGES,
@@ -76,8 +78,11 @@ static void check_offset(Walk *w, IrExpr offset, int axis)
     }
     const IrExprNode *o = ir_expr(w->g, offset);
     if (axis == IR_AX_X) {
+        double far;
         if (o->rank > IR_INDEX) {
             refuse(w, "it is read at offsets that depend on pixels");
+        } else if (o->rank <= IR_HOST && cost_value(w->g, offset, &far) && !(fabs(far) <= FARTHEST)) {
+            refuse(w, "it is read so far to the side that no row holds both pixels");
         }
         return;
     }

@@ -440,7 +440,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
     for (int s = 0; s < plan->program->n_steps; s++) {
         TRY(plan_step(plan, target, s, err));
     }
-    return true;
+    return host_fits(plan->program, &plan->host, err);
 }
 
 /* As this very program. */

@@ -22,6 +22,7 @@ enum { MAX_BINDINGS = 64, MAX_DEPTH = 4000, NOTHING_OUTER = INT_MAX };
 static const double MAX_RANGE = 1e7;   /* iterations of one fold */
 static const double MAX_STEPS = 2e8;   /* of all folds of one evaluation */
 static const double MAX_ENTRIES = 1e6; /* of a table */
+static const char AN_OFFSET[] = "the end of a range, or an offset,";
 
 typedef struct Remembered {
     double value;
@@ -366,17 +367,28 @@ static bool write_entries(Eval *e, const ProgDefine *define, int k, const double
     return ok;
 }
 
-static bool write_table(Eval *e, const ProgDefine *define, uint64_t *tables, FILE *out)
+/* The ranges of its indices; false where there would be too many entries. */
+static bool table_ranges(Eval *e, const ProgDefine *define, double *lo, double *hi)
 {
-    double lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES], entries = 1;
-    int column = 0;
+    double entries = 1;
     for (int k = 0; k < define->n; k++) {
         TRY(table_range(e, define, k, &lo[k], &hi[k]));
         entries *= fmax(hi[k] - lo[k] + 1, 0);
     }
     if (entries > MAX_ENTRIES) {
-        failed(e, "a table of %.0f weights is too large", entries);
+        failed(e, "a table of %.0f weights is too large: a kernel has at most 1000000", entries);
         return false;
+    }
+    return true;
+}
+
+static bool write_table(Eval *e, const ProgDefine *define, uint64_t *tables, FILE *out)
+{
+    double lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES], entries = 1;
+    int column = 0;
+    TRY(table_ranges(e, define, lo, hi));
+    for (int k = 0; k < define->n; k++) {
+        entries *= fmax(hi[k] - lo[k] + 1, 0);
     }
     *tables += (uint64_t)entries * elem_size(define->elem);
     for (int k = 1; k < define->n; k++) {
@@ -391,12 +403,8 @@ static bool write_table(Eval *e, const ProgDefine *define, uint64_t *tables, FIL
 static bool write_blend(Eval *e, const ProgDefine *define, uint64_t *tables, FILE *out)
 {
     double lo, hi;
-    TRY(table_range(e, define, 0, &lo, &hi));
+    TRY(table_ranges(e, define, &lo, &hi));
     const int n = (int)fmax(hi - lo + 1, 0);
-    if (n > MAX_ENTRIES) {
-        failed(e, "a table of %.0f weights is too large", n);
-        return false;
-    }
     double *weight = calloc((size_t)n + 1, sizeof *weight);
     if (weight == NULL) {
         return err_set(e->err, CODE_MEMORY, "out of host memory for %d weights", n);
@@ -444,7 +452,7 @@ static bool write_define(const Program *program, const HostContext *context, con
     double value;
     switch (define->kind) {
     case DEF_INT:
-        TRY(host_eval_int(program, context, define->expr, "the end of a range, or an offset,", &whole, err));
+        TRY(host_eval_int(program, context, define->expr, AN_OFFSET, &whole, err));
         fprintf(out, whole < 0 ? "#define %s (%d)\n" : "#define %s %d\n", define->name, whole);
         return true;
     case DEF_REACH:
@@ -480,4 +488,101 @@ bool host_defines(const Program *program, const HostContext *context, const Prog
                        (unsigned long long)taken, (unsigned long long)constants);
     }
     return !ferror(out) || err_set(err, CODE_MEMORY, "out of host memory for a kernel's text");
+}
+
+/* ---- whether numbers fit --------------------------------------------------------------- */
+
+/* Whether an expression's value is the same for all images; what it is made of stands before it. */
+static bool is_fixed(const HostNode *node, const bool *fixed, int self)
+{
+    const int of[3] = {node->a, node->b, node->c};
+    int n = 0;
+    switch ((HostOp)node->op) {
+    case HOST_CONST:
+    case HOST_PARAM:
+    case HOST_INDEX:
+        return true;
+    case HOST_OP1:
+        n = 1;
+        break;
+    case HOST_OP2:
+        n = 2;
+        break;
+    case HOST_OP3:
+    case HOST_FOLD:
+        n = 3;
+        break;
+    default:
+        return false;
+    }
+    for (int i = 0; i < n; i++) {
+        if (of[i] < 0 || of[i] >= self || !fixed[of[i]]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool define_fits(const Program *program, const HostContext *context, const ProgDefine *define, const bool *fixed,
+                        Err *err)
+{
+    Eval e;
+    int whole;
+    double value, lo[PROG_TABLE_INDICES], hi[PROG_TABLE_INDICES];
+    for (int k = 0; k < define->n && define->kind >= DEF_BLEND; k++) {
+        if (define->lo[k] < 0 || define->hi[k] < 0 || !fixed[define->lo[k]] || !fixed[define->hi[k]]) {
+            return true;
+        }
+    }
+    switch (define->kind) {
+    case DEF_TYPE:
+        return true;
+    case DEF_INT:
+        return !fixed[define->expr] || host_eval_int(program, context, define->expr, AN_OFFSET, &whole, err);
+    case DEF_REACH:
+        value = fixed[define->expr] ? host_eval(program, context, define->expr, err) : 0;
+        return err->code == CODE_OK && reaches(value, err);
+    default:
+        return start(&e, program, context, define->expr, err) && table_ranges(&e, define, lo, hi);
+    }
+}
+
+static bool step_fits(const Program *program, const HostContext *context, const ProgStep *step, const bool *fixed,
+                      Err *err)
+{
+    int whole;
+    for (int axis = 0; axis < 4 && step->grid >= 0; axis++) {
+        const int extent = program->grids[step->grid].extent[axis];
+        TRY(!fixed[extent] || host_eval_int(program, context, extent, "an image's extent", &whole, err));
+    }
+    for (int i = 0; i < step->n_reads; i++) {
+        const int halo[2] = {step->reads[i].below, step->reads[i].above};
+        for (int k = 0; k < 2; k++) {
+            TRY(halo[k] < 0 || !fixed[halo[k]] || host_eval_int(program, context, halo[k], "a halo", &whole, err));
+        }
+    }
+    const ProgKernel *kernel = step->kernel >= 0 ? &program->kernels[step->kernel] : NULL;
+    for (int i = 0; kernel != NULL && i < kernel->n_defines; i++) {
+        TRY(define_fits(program, context, &kernel->defines[i], fixed, err));
+    }
+    return true;
+}
+
+bool host_fits(const Program *program, const HostContext *context, Err *err)
+{
+    bool *fixed = calloc((size_t)program->n_host + 1, sizeof *fixed);
+    if (fixed == NULL) {
+        return err_set(err, CODE_MEMORY, "out of host memory for %d expressions", program->n_host);
+    }
+    for (int i = 0; i < program->n_host; i++) {
+        fixed[i] = context->inputs != NULL || is_fixed(&program->host[i], fixed, i);
+    }
+    bool ok = true;
+    for (int s = 0; ok && s < program->n_steps; s++) {
+        const ProgStep *step = &program->steps[s];
+        ok = (step->kind != STEP_LAUNCH && step->kind != STEP_PRIMITIVE) ||
+             step_fits(program, context, step, fixed, err) || err_prefix(err, "line %s", step->lines);
+    }
+    free(fixed);
+    return ok;
 }

@@ -49,4 +49,8 @@ void host_forget(HostContext *context);
 bool host_defines(const Program *program, const HostContext *context, const ProgDefine *defines, int n,
                   uint64_t constants, FILE *out, Err *err);
 
+/* False, with the lines of the pipeline, where some number is too large for any run: an extent, a halo, a table.  Without
+ * inputs in the context only what is so for all images is looked at. */
+bool host_fits(const Program *program, const HostContext *context, Err *err);
+
 #endif

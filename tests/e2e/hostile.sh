@@ -61,6 +61,21 @@ ends 2 P0322 window.pipe 'output a = median_filter(image, 100000)'
 ends 0 '' window_of_param.pipe 'param r = 4' 'output a = median_filter(image, r)'
 expect 1 'the number of pixels in a window' "$PIPEC" run window_of_param.pipe "$SAMPLES/blobs.tif" --r 30000 -o out
 ends 0 '' h_maxima.pipe 'output a = h_maxima(image, 20)'
+# What no image makes right: no kernel holds such weights, no image has such an extent or halo.
+refused() {
+    refused_text=$1
+    shift
+    one "$@"
+    expect 2 "line 2: $refused_text" "$PIPEC" check "$1"
+    expect 2 "line 2: $refused_text" "$PIPEC" plan "$1" --shape 20x20:u8
+    expect 2 "line 2: $refused_text" "$PIPEC" build "$1" -o program
+}
+refused 'a table of 16008001 weights is too large' disk.pipe 'output a = max_filter(image, disk(2000))'
+refused "an image's extent is 1e+10" ramp.pipe 'output a = ramp(x = 10000000000)'
+refused 'a halo is 7.07107e+09' binary.pipe 'output a = local_binary_pattern(image, radius = 10000000000)'
+one radius.pipe 'param r = 4' 'output a = max_filter(image, disk(r))'
+expect 0 '' "$PIPEC" check radius.pipe
+expect 1 'line 3: a table of 16008001 weights is too large' "$PIPEC" run radius.pipe "$SAMPLES/blobs.tif" --r 2000 -o out
 ends 2 P0427 offset.pipe 'output a = image[dy = 4e9]'
 # What is deep is stored in between, and no bit changes.
 ends 0 '' deep.pipe 'fn f(v) {' 'for k in 1 .. 1500 { v = v * 0.5 + k }' 'return v' '}' 'output a = f(image)'

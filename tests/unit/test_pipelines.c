@@ -41,6 +41,15 @@ static void check_for(const char *text, const DeviceFigures *figures)
     check_as(text, figures, SHAPE_BY_DEVICE);
 }
 
+/* Pixels so far away that no kernel could hold those between. */
+static void pixels_far_away_are_read(void **state)
+{
+    (void)state;
+    check_for("input image[y, x]\noutput a = image[dx = 70000] + image[dx = -70001, border = wrap]\n"
+              "output b = image[dy = 70000, dx = -80000, border = mirror]\n",
+              NULL);
+}
+
 /* What primitives will ask for is compiled with the kernels, by several threads; nothing is left to be
  * compiled while the program runs. */
 static void programs_are_known_beforehand(void **state)
@@ -657,6 +666,7 @@ static void what_a_fold_does_not_change_is_evaluated_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(pixels_far_away_are_read),
         TEST(plans_for_other_devices_give_the_same),
         TEST(programs_are_known_beforehand),
         TEST(what_reads_nothing_is_compiled_once),
