@@ -261,14 +261,19 @@ static bool settle_vector(Elab *el, Call *call, const OpParam *p, Val *v, Span a
     return false;
 }
 
+/* What may be left out is left out by `none`, too. */
+static bool left_out(const OpParam *p, const Val *v)
+{
+    return v->kind == VAL_WORD && strcmp(v->text, "none") == 0 && p->value != NULL && strcmp(p->value, "none") == 0;
+}
+
 /* Brings an argument to the form that the operator works with; false after a complaint. */
 static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
 {
-    bool none = v->kind == VAL_WORD && strcmp(v->text, "none") == 0;
     if (el_is_bad(*v)) {
         return false;
     }
-    if (none && p->value != NULL && strcmp(p->value, "none") == 0) {
+    if (left_out(p, v)) {
         return true;
     }
     if ((p->types & OP_FOOTPRINT) != 0) {
@@ -540,6 +545,7 @@ static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
             call->arg[i] = default_value(el, p);
             call->at[i] = e->span;
         }
+        call->given[i] = call->given[i] && !left_out(p, &call->arg[i]);
         bool settled =
             call->column[i] != NULL ? settle_column(el, call, i) : settle(el, call, p, &call->arg[i], call->at[i]);
         fine = settled && fine;

@@ -77,6 +77,9 @@ one radius.pipe 'param r = 4' 'output a = max_filter(image, disk(r))'
 expect 0 '' "$PIPEC" check radius.pipe
 expect 1 'line 3: a table of 16008001 weights is too large' "$PIPEC" run radius.pipe "$SAMPLES/blobs.tif" --r 2000 -o out
 ends 2 P0427 offset.pipe 'output a = image[dy = 4e9]'
+# What may be left out is left out by none.
+ends 0 '' none.pipe 'labels = label(image > 3)' 'output a = points(labels, property(labels, centroid_x), y = none)' \
+    'output b = histogram(image, low = none)'
 # What is deep is stored in between, and no bit changes.
 ends 0 '' deep.pipe 'fn f(v) {' 'for k in 1 .. 1500 { v = v * 0.5 + k }' 'return v' '}' 'output a = f(image)'
 expect 0 '' "$PIPEC" run deep.pipe "$SAMPLES/blobs.tif" -o device
