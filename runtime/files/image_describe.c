@@ -61,6 +61,12 @@ static void put_axis(FILE *to, const char *key, bool has, int64_t extent)
     }
 }
 
+/* ImageJ takes a colour for each of 256 shares of this range, rounded.  Beyond 511 label 1 would have that of the background. */
+static double display_end(Elem elem, double most)
+{
+    return elem == ELEM_BOOL ? 255 : most > 511 ? 511 : most > 0 ? most : 1;
+}
+
 static void put_imagej(FILE *to, const ImageInfo *shape, bool chunky, Elem elem, const ImageMeta *meta)
 {
     const ImageInfo *like = meta->like;
@@ -88,7 +94,7 @@ static void put_imagej(FILE *to, const ImageInfo *shape, bool chunky, Elem elem,
     }
     fputs("loop=false\n", to);
     if (meta->labels || elem == ELEM_BOOL) {
-        put_number(to, "min=0.0\nmax=", elem == ELEM_BOOL ? 255 : meta->max > 0 ? meta->max : 1, "\n");
+        put_number(to, "min=0.0\nmax=", display_end(elem, meta->max), "\n");
     }
     if (meta->parameters != NULL && meta->parameters[0] != '\0') {
         fputs("pipec=", to);

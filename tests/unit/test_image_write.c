@@ -386,7 +386,8 @@ static void test_axes_of_one(void **state)
     assert_true(back.has_z && back.has_t && !back.has_c);
 }
 
-static void test_description(void **state)
+/* The description and the colours of labels up to `most`. */
+static void check_description(double most, const char *want)
 {
     ImageInfo like = {.style = "imagej", .unit = "um", .size = {0.5, 0.5, 2}};
     ImageInfo shape = {.x = 4, .y = 3, .z = 2, .c = 1, .t = 1, .has_z = true};
@@ -394,25 +395,22 @@ static void test_description(void **state)
                       .software = "pipec 0.1",
                       .parameters = "sigma=2\nkappa=3",
                       .labels = true,
-                      .max = 49};
+                      .max = most};
     ImageFile *file;
     Err err = {0};
     char *text;
     size_t size;
-    (void)state;
     const char *path = scratch_path("labels.tif");
     write_and_open(path, &shape, ELEM_U16, &meta, &file);
     image_close(file);
     assert_true(file_read(path, &text, &size, &err));
-    static const char want[] = "ImageJ=1.11a\nimages=2\nslices=2\nunit=um\nspacing=2\nloop=false\n"
-                               "min=0.0\nmax=49\npipec=sigma=2 kappa=3\n";
     struct {
         uint16_t tag, type;
         uint32_t count;
     } colours = {320, 3, 768}; /* a table of 256 colours, which ImageJ takes for 16 bits too */
     bool found = false, software = false, coloured = false;
-    for (size_t i = 0; i + sizeof want <= size; i++) {
-        found = found || memcmp(text + i, want, sizeof want) == 0;
+    for (size_t i = 0; i + strlen(want) < size; i++) {
+        found = found || memcmp(text + i, want, strlen(want) + 1) == 0;
         software = software || memcmp(text + i, "pipec 0.1", 10) == 0;
         coloured = coloured || memcmp(text + i, &colours, sizeof colours) == 0;
     }
@@ -421,6 +419,15 @@ static void test_description(void **state)
     assert_true(coloured);
     free(text);
     unlink(path);
+}
+
+static void test_description(void **state)
+{
+    (void)state;
+#define BEFORE "ImageJ=1.11a\nimages=2\nslices=2\nunit=um\nspacing=2\nloop=false\nmin=0.0\nmax="
+    check_description(49, BEFORE "49\npipec=sigma=2 kappa=3\n");
+    check_description(511, BEFORE "511\npipec=sigma=2 kappa=3\n");
+    check_description(40000, BEFORE "511\npipec=sigma=2 kappa=3\n"); /* label 1 keeps a colour of its own */
 }
 
 /* The header of a FITS input reaches its output, without what no longer holds. */
