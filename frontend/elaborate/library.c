@@ -65,6 +65,10 @@ FeLibrary *fe_library(Arena *arena)
         add_functions(library, &OPS_PRELUDE[i]);
     }
     qsort(library->functions.at, (size_t)library->functions.n, sizeof *library->functions.at, compare_functions);
+    for (int i = 1; i < library->functions.n; i++) { /* test_ops says which files they are in */
+        assert(compare_functions(&library->functions.at[i - 1], &library->functions.at[i]) != 0 &&
+               "two functions of the prelude have one name");
+    }
     return library;
 }
 

@@ -55,6 +55,39 @@ static void effects_and_names_find_operators(void **state)
     }
 }
 
+/* Where a text of the prelude defines a function behind `at`; NULL: it does not. */
+static const char *definition(const char *at, const char *name, size_t n)
+{
+    while ((at = strstr(at, "\nfn ")) != NULL) {
+        at += 4;
+        if (strncmp(at, name, n) == 0 && at[n] == '(') {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static void functions_of_the_prelude_have_different_names(void **state)
+{
+    (void)state;
+    int functions = 0;
+    for (int i = 0; i < OPS_PRELUDE_N; i++) {
+        const char *name = OPS_PRELUDE[i].text;
+        while ((name = strstr(name, "\nfn ")) != NULL) {
+            name += 4;
+            functions++;
+            const size_t n = strcspn(name, "(");
+            for (int k = i; k < OPS_PRELUDE_N; k++) {
+                if (definition(k == i ? name : OPS_PRELUDE[k].text, name, n) != NULL) {
+                    fail_msg("%.*s is a function of %s and of %s", (int)n, name, OPS_PRELUDE[i].path,
+                             OPS_PRELUDE[k].path);
+                }
+            }
+        }
+    }
+    assert_true(functions > 100);
+}
+
 static void words_must_all_be_found(void **state)
 {
     (void)state;
@@ -150,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(effects_and_names_find_operators),
         cmocka_unit_test(words_must_all_be_found),
+        cmocka_unit_test(functions_of_the_prelude_have_different_names),
         cmocka_unit_test(words_of_sentences_count_from_their_beginning),
         cmocka_unit_test(arguments_are_explained),
         cmocka_unit_test(tables_name_what_there_is),
