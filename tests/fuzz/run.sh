@@ -5,7 +5,8 @@
 #
 # So many processes for each target, which share what they find; one that has met a crash begins again.  In FOLDER, found/ beside this
 # file if not said, are the inputs that crash (crashes/), new inputs, from which the next run goes on (inputs/), and logs.  Prints for
-# each target how many inputs it tried, how many in a second of a process, how many crash, and what sanitizers say.
+# each target how many inputs it tried, how many in a second of a process and of its own time on a CPU, how many crash, and what
+# sanitizers say.
 # The exit code is 1 when an input crashes, or a target tries none.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,6 +38,7 @@ fuzz() {
       "$found/inputs/$1" "$here/seeds/$1" >>"$found/logs/$1.$2" 2>&1
     left=$((end - $(date +%s)))
   done
+  times >"$found/logs/$1.$2.times"
 }
 
 for target in $targets; do
@@ -50,12 +52,20 @@ done
 wait
 
 wrong=0
-printf '%-10s %12s %10s %8s\n' target inputs 'a second' crashes
+# cpu_seconds TARGET: of all its processes, which `times` of those that have waited for them knows ("1m2.50s 0m0.30s").
+cpu_seconds() {
+  cat "$found/logs/$1".*.times | awk 'FNR % 2 == 0 { for (i = 1; i <= 2; i++) { split($i, t, "m"); n += 60 * t[1] + t[2] } }
+    END { printf "%.0f", n + 0.5 }'
+}
+
+printf '%-10s %12s %10s %8s %12s %8s\n' target inputs 'a second' 'CPU s' 'a CPU second' crashes
 for target in $targets; do
   crashes=$(ls "$found/crashes" | grep -c "^$target-")
-  tried=$(cat "$found/logs/$target".* | awk '/^stat::number_of_executed_units/ { n += $2 } END { printf "%.0f", n }')
-  printf '%-10s %12s %10s %8s\n' "$target" "$tried" "$((tried / seconds / processes))" "$crashes"
+  tried=$(cat "$found/logs/$target".*[0-9] | awk '/^stat::number_of_executed_units/ { n += $2 } END { printf "%.0f", n }')
+  cpu=$(cpu_seconds "$target")
+  printf '%-10s %12s %10s %8s %12s %8s\n' "$target" "$tried" "$((tried / seconds / processes))" "$cpu" \
+    "$((tried / (cpu > 0 ? cpu : 1)))" "$crashes"
   [ "$crashes" -eq 0 ] && [ "$tried" -gt 0 ] || wrong=1
 done
-cat "$found"/logs/* | sed -n 's/^SUMMARY: //p' | sort | uniq -c | sort -rn
+cat "$found"/logs/*[0-9] | sed -n 's/^SUMMARY: //p' | sort | uniq -c | sort -rn
 exit $wrong
