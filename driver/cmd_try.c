@@ -171,7 +171,7 @@ static void run_with(Trial *t, const Program *program, Options *options, Arena *
     }
     program = hooks.planned(hooks.context, options->params);
     clear_outcome(t, program, arena);
-    if (batch_run(program, options, &hooks) == CODE_OK) {
+    if (batch_run(program, options, &hooks, NULL) == CODE_OK) {
         char *params = options_params_text(program, options->params);
         if (params != NULL && params[0] != '\0') {
             printf("  %s\n", params);

@@ -79,6 +79,7 @@ const RanksPlugin *pipec_ranks(void)
     MPI_Comm_rank(MPI_COMM_WORLD, &self.number);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     MPI_Comm_rank(host, &self.local);
+    MPI_Comm_size(host, &self.locals);
     MPI_Comm_free(&host);
     self.swap = swap;
     self.end = end;

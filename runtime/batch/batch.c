@@ -25,6 +25,7 @@ typedef struct Batch {
     const Program *program;
     const Options *options;
     const RtHooks *hooks;
+    Owners *ranks;
     BatchList list;
     ImageFate *fates;
     Join join; /* of what has become of them */
@@ -228,6 +229,7 @@ static bool work(Batch *b, Err *err)
                          .progress = progress,
                          .notes = notes_new(progress),
                          .profile = b->profile,
+                         .ranks = b->ranks,
                          .software = b->software,
                          .parameters = b->parameters};
     note_device(b, setup.notes);
@@ -522,10 +524,10 @@ static void batch_free(Batch *b)
     batch_list_free(&b->list);
 }
 
-int batch_run(const Program *program, const Options *options, const RtHooks *hooks)
+int batch_run(const Program *program, const Options *options, const RtHooks *hooks, Owners *ranks)
 {
     Err err = {0};
-    Batch b = {.program = program, .options = options, .hooks = hooks, .began = stopwatch_now()};
+    Batch b = {.program = program, .options = options, .hooks = hooks, .ranks = ranks, .began = stopwatch_now()};
     status_say(STATUS_REST, "listing images");
     if (batch_list(program, options, &b.list, &err) && prepare(&b, &err)) {
         bool ended = work(&b, &err) && !signals_interrupted();

@@ -9,9 +9,11 @@
 #include "batch.h"
 #include "devices.h"
 #include "shard.h"
+#include "together.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Waits for all; the exit codes of their batches, by rank. */
 static bool swap_codes(Owners *ranks, int own, int *codes, Err *err)
@@ -44,22 +46,51 @@ static int merge(const Options *options, const BatchList *list, const int *codes
     return shard_merge(&folder, 1, NULL, list->program->name, options->command);
 }
 
+/* One image, shared out to all; `options` are the process's own. */
+static int share_image(const Program *program, const Options *options, const RtHooks *hooks, const BatchList *list,
+                       Owners *ranks)
+{
+    Err err = {0};
+    if (ranks->number > 0) { /* the first one says what went wrong */
+        return together_follow(program, options, &list->items[0], ranks, &err) ? CODE_OK : err_exit_code(&err);
+    }
+    int code = batch_run(program, options, hooks, ranks);
+    (void)(ranks->ended || together_call(ranks, -1, &err));
+    return code;
+}
+
+/* The reference and --check look at all pixels. */
+static bool can_share(const Program *program, const Options *options, int images)
+{
+    bool reference = options->device != NULL && strcmp(options->device, "reference") == 0;
+    return images == 1 && program->n_inputs > 0 && !reference && !options->check;
+}
+
 /* The rank's share. */
-static int work(const Program *program, const Options *options, const RtHooks *hooks, const Owners *ranks, int shards)
+static int work(const Program *program, const Options *options, const RtHooks *hooks, const BatchList *list,
+                Owners *ranks, int shards)
 {
     Err err = {0};
     Options own = *options;
     char *device = NULL;
     int code;
-    own.shard = ranks->number + 1;
-    own.shards = shards;
+    bool shared = can_share(program, options, list->n_all);
+    own.shard = shared ? 1 : ranks->number + 1;
+    own.shards = shared ? 1 : shards;
     own.quiet = options->quiet || ranks->number > 0;
+    own.host = options->host > 0 || ranks->locals == 1 ? options->host
+                                                       : engine_sizes(options, 1, 1).bytes / (size_t)ranks->locals;
     if (devices_of_rank(options->device, ranks->local, &device, &err)) {
         own.device = device;
-        code = batch_run(program, &own, hooks);
+        code = shared                   ? share_image(program, &own, hooks, list, ranks)
+               : ranks->number < shards ? batch_run(program, &own, hooks, NULL)
+                                        : CODE_OK;
     } else {
         fprintf(stderr, "%s: %s\n", options->command, err.text);
         code = err_exit_code(&err);
+        if (shared) {
+            owners_fail(ranks, &err);
+        }
     }
     free(device);
     return code;
@@ -74,12 +105,12 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
     int shards = ok && list.n_all < ranks->n ? list.n_all : ranks->n;
     if (!ok) {
         owners_fail(ranks, err);
-    } else if (ranks->number < shards) {
-        code = work(program, options, hooks, ranks, shards);
+    } else {
+        code = work(program, options, hooks, &list, ranks, shards);
     }
-    ok = ok && swap_codes(ranks, code, codes, err);
-    if (ok && ranks->number == 0) {
-        code = shards > 1 ? merge(options, &list, codes, shards) : code;
+    if (ok && shards > 1) {
+        ok = swap_codes(ranks, code, codes, err);
+        code = ok && ranks->number == 0 ? merge(options, &list, codes, shards) : code;
     }
     batch_list_free(&list);
     free(codes);
@@ -91,7 +122,7 @@ int batch_run_ranks(const Program *program, const Options *options, const RtHook
     Err err = {0};
     Owners ranks;
     if (options->shards > 1 || ranks_said() == 1) {
-        return batch_run(program, options, hooks);
+        return batch_run(program, options, hooks, NULL);
     }
     bool open = ranks_open(&ranks, &err);
     int code = open ? run(program, options, hooks, &ranks, &err) : err.code;

@@ -46,6 +46,7 @@ typedef struct EngineSetup {
     Progress *progress; /* may be NULL */
     Notes *notes;       /* may be NULL */
     Profile *profile;   /* may be NULL */
+    Owners *ranks;      /* processes that share the frames of the only image (together.h); NULL: none */
     const char *software, *parameters;
 } EngineSetup;
 

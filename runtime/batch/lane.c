@@ -407,6 +407,13 @@ static bool run_share(Lane *lane, Frame *frame, Owners *owners, Err *err)
     return ok;
 }
 
+/* The same with processes, which wait to be told of it. */
+static bool run_with_ranks(Lane *lane, Frame *frame, Err *err)
+{
+    Owners *ranks = lane->engine->setup->ranks;
+    return may_stream(lane, frame) && together_call(ranks, frame->number, err) && run_share(lane, frame, ranks, err);
+}
+
 static bool run_together(Lane *lane, Frame *frame, Err *err)
 {
     Engine *e = lane->engine;
@@ -437,11 +444,13 @@ static bool run_frame(Lane *lane, Frame *frame, Err *err)
     if (lane->dev == NULL) {
         return run_reference(lane, frame, err);
     }
+    bool ranks = lane->engine->setup->ranks != NULL;
     status_say(STATUS_DEVICE, "planning for %s", frame->job->item->name);
-    TRY(in_phase(PHASE_PREPARE, bind, lane, frame, err));
+    TRY(ranks || in_phase(PHASE_PREPARE, bind, lane, frame, err));
     status_say(STATUS_DEVICE, NULL);
-    if (is_for_all(lane, frame)) {
-        bool ok = in_phase(PHASE_COMPUTE, run_together, lane, frame, err) && profile(lane, frame, err);
+    if (ranks || is_for_all(lane, frame)) {
+        bool ok = in_phase(PHASE_COMPUTE, ranks ? run_with_ranks : run_together, lane, frame, err) &&
+                  profile(lane, frame, err);
         exec_set_owners(lane->exec, NULL);
         return ok;
     }

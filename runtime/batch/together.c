@@ -1,6 +1,9 @@
 /* together: see together.h. */
 #include "together.h"
 
+#include "devices.h"
+#include "../host/signals.h"
+
 #include <stdlib.h>
 
 static void show_nothing(void *context, double part)
@@ -67,6 +70,86 @@ bool together_share(const Share *share, Err *err)
     reader_close(reader);
     if (!ok) {
         owners_fail(share->owners, err);
+    }
+    return ok;
+}
+
+/* ---- processes --------------------------------------------------------------------------------- */
+
+/* The number that the first one gives. */
+static bool swap_number(Owners *ranks, int64_t *number, Err *err)
+{
+    OwnersPiece *pieces = calloc((size_t)ranks->n, sizeof *pieces);
+    bool ok = (pieces != NULL || err_set(err, CODE_MEMORY, "out of host memory for several processes")) &&
+              owners_tell(ranks, number, sizeof *number, pieces, err);
+    *number = ok ? *(const int64_t *)pieces[0].bytes : -1;
+    if (pieces != NULL) {
+        owners_drop(ranks, pieces);
+    }
+    free(pieces);
+    return ok;
+}
+
+bool together_call(Owners *ranks, int64_t frame, Err *err)
+{
+    return swap_number(ranks, &frame, err);
+}
+
+static bool interrupted(void *nothing)
+{
+    (void)nothing;
+    return signals_interrupted();
+}
+
+/* Frames as they are called; the share has everything but their numbers. */
+static bool follow_frames(Share *share, Err *err)
+{
+    for (;;) {
+        TRY(swap_number(share->owners, &share->frame, err));
+        if (share->frame < 0) {
+            return true;
+        }
+        TRY(together_share(share, err));
+    }
+}
+
+static bool follow_on(Share *share, Err *err)
+{
+    const EngineSizes sizes = engine_sizes(share->options, 1, 1);
+    HostPool *pool = host_pool_new(sizes.bytes / 2, false, &share->dev, 1);
+    VolumeCache cache = {0};
+    Reader *reader = NULL;
+    Volume **none = calloc((size_t)share->program->n_inputs + 1, sizeof *none);
+    bool cached = volume_cache_init(&cache, share->program->n_inputs, pool, err);
+    share->cache = &cache;
+    share->volumes = none;
+    share->bytes = sizes.bytes / 8;
+    share->keep = sizes.bytes / 4;
+    bool ok = cached && ((pool != NULL && none != NULL) || err_set(err, CODE_MEMORY, "out of host memory for rows"));
+    ok = ok && exec_new(share->program, share->dev, &share->exec, err) &&
+         reader_open(share->program, share->item, share->options, false, &cache, &reader, err);
+    if (ok) {
+        exec_set_stop(share->exec, interrupted, NULL);
+        exec_set_host_memory(share->exec, sizes.bytes / 2);
+        share->inputs = reader_inputs(reader);
+        ok = follow_frames(share, err);
+    }
+    reader_close(reader);
+    exec_free(share->exec);
+    volume_cache_free(&cache);
+    host_pool_free(pool);
+    free(none);
+    return ok;
+}
+
+bool together_follow(const Program *program, const Options *options, const BatchItem *item, Owners *ranks, Err *err)
+{
+    const DevOptions own = {.choice = options->device, .memory_limit = options->memory, .load = options->load};
+    Share share = {.program = program, .options = options, .item = item, .owners = ranks};
+    bool ok = dev_open(&own, &share.dev, err) && follow_on(&share, err);
+    dev_close(share.dev);
+    if (!ok) {
+        owners_fail(ranks, err);
     }
     return ok;
 }

@@ -29,4 +29,9 @@ bool together_bind(Exec *exec, const ExecInput *inputs, const double *params, Ow
 /* A share of a frame from together_bind on; what goes wrong the first owner says, too. */
 bool together_share(const Share *share, Err *err);
 
+/* Processes: the first tells the others of a frame, -1: of the end. */
+bool together_call(Owners *ranks, int64_t frame, Err *err);
+/* What another process does until the end: its shares of the frames of the only image. */
+bool together_follow(const Program *program, const Options *options, const BatchItem *item, Owners *ranks, Err *err);
+
 #endif

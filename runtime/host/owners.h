@@ -20,8 +20,8 @@ typedef struct OwnersPiece {
 typedef void OwnersSwap(void *context, const OwnersPiece *give, const OwnersPiece *take);
 
 typedef struct Owners {
-    int n, number; /* how many; which one this is, from 0 */
-    int local;     /* which one of those on its host; threads: 0 */
+    int n, number;     /* how many; which one this is, from 0 */
+    int local, locals; /* which one of how many on its host; threads: 0 of 1 */
     OwnersSwap *swap;
     void *context;
     bool ended; /* one has failed: nothing is swapped any more */

@@ -45,7 +45,7 @@ bool owners_threads_new(int n, Owners *owners, OwnersThreads **out, Err *err)
     all->links = calloc((size_t)n, sizeof *all->links);
     for (int k = 0; all->links != NULL && k < n; k++) {
         all->links[k] = (Link){all, k};
-        owners[k] = (Owners){.n = n, .number = k, .swap = swap, .context = &all->links[k]};
+        owners[k] = (Owners){.n = n, .number = k, .locals = 1, .swap = swap, .context = &all->links[k]};
     }
     return (all->given != NULL && all->links != NULL) ||
            err_set(err, CODE_MEMORY, "out of host memory for several devices");

@@ -64,12 +64,16 @@ static bool start(int n, Err *err)
 bool ranks_open(Owners *out, Err *err)
 {
     int n = ranks_said();
-    *out = (Owners){.n = 1};
+    *out = (Owners){.n = 1, .locals = 1};
     if (n == 1) {
         return true;
     }
     TRY(plugin != NULL || start(n, err));
-    *out = (Owners){.n = plugin->n, .number = plugin->number, .local = plugin->local, .swap = plugin->swap};
+    *out = (Owners){.n = plugin->n,
+                    .number = plugin->number,
+                    .local = plugin->local,
+                    .locals = plugin->locals,
+                    .swap = plugin->swap};
     return true;
 }
 

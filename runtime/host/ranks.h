@@ -11,7 +11,7 @@ enum { RANKS_VERSION = 1 };
 
 /* What the plug-in is asked for; its one function is called pipec_ranks.  NULL: MPI has not started. */
 typedef struct RanksPlugin {
-    int version, n, number, local;
+    int version, n, number, local, locals;
     OwnersSwap *swap;
     void (*end)(void); /* MPI_Finalize */
 } RanksPlugin;

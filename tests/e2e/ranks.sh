@@ -1,5 +1,5 @@
 # ranks.sh: what the processes of mpirun make together is what one makes, also where one of them is killed and the run goes
-# on.  PIPEC_TEST_KILLS says how many are killed, each at a random moment.
+# on.  PIPEC_TEST_KILLS says how many are killed, each at a random moment; PIPEC_TEST_RANKS how many share an image.
 . "$(dirname "$0")/lib.sh"
 command -v mpirun >mpirun.path || { echo 'there is no mpirun: apt install libopenmpi-dev openmpi-bin, and build again'; exit 77; }
 [ -e "$(dirname "$PIPEC")/libpipec-mpi.so" ] || { echo 'pipec was built without MPI'; exit 77; }
@@ -17,55 +17,95 @@ expect 0 '' "$PIPEC" run small.pipe "$SAMPLES/blobs.tif" -q -o tiny --device ref
 mkdir plate
 for well in A01 A02 A03 B01 B02 B03 C01; do cp tiny/blobs_small.tif "plate/$well.tif"; done
 
-# ranks N FOLDER OPTION...: the plate by N processes, whose numbers are in files rank.K.
+# start N COMMAND...: N processes, whose numbers are in files rank.K.
+start() {
+    n=$1
+    shift
+    # shellcheck disable=SC2016 # mpirun's variable
+    timeout 120 mpirun --oversubscribe --mca mpi_yield_when_idle 1 -n "$n" \
+        sh -c 'echo $$ >rank.$OMPI_COMM_WORLD_RANK; exec "$@"' rank "$@"
+}
+
+# ranks N FOLDER OPTION...: the plate by N processes.
 ranks() {
     n=$1 folder=$2
     shift 2
-    # shellcheck disable=SC2016 # mpirun's variable
-    timeout 60 mpirun --oversubscribe -n "$n" sh -c 'echo $$ >rank.$OMPI_COMM_WORLD_RANK; exec "$@"' rank "$PIPEC" run cells.pipe plate \
-        --device reference -o "$folder" "$@"
+    start "$n" "$PIPEC" run cells.pipe plate --device reference -o "$folder" "$@"
 }
 
-# same FOLDER: it has the files that one process makes, byte for byte.
+# image N FOLDER OPTION...: one image of several frames by N processes.
+image() {
+    n=$1 folder=$2
+    shift 2
+    start "$n" "$PIPEC" run one.pipe "$SAMPLES/timelapse.tif" -o "$folder" "$@"
+}
+
+# same WHOLE FOLDER: it has the files that one process makes, byte for byte.
 same() {
-    for file in whole/*; do
-        check cmp "$file" "$1/${file#whole/}"
+    for file in $(cd "$1" && find . -type f ! -name '.*'); do
+        check cmp "$1/$file" "$2/$file"
     done
 }
 
+# die FOLDER FILE COMMAND...: three processes write to a folder; behind the moment when the file is there, and some more,
+# one of them is killed.  What is in the folder then is whole.
+die() {
+    folder=$1 file=$2
+    shift 2
+    rm -rf "$folder" rank.*
+    "$@" >said.out 2>said.err &
+    pid=$!
+    # Open MPI 4.1 may hang where a process is killed before all have begun.
+    while ! ls "$file" && kill -0 $pid; do sleep 0.02; done >begun.out 2>&1
+    sleep "$(awk -v seed=$number 'BEGIN { srand(seed); print rand() * 0.3 }')"
+    kill -9 "$(cat rank.$((number % 3)))" 2>kill.err
+    if ! wait $pid; then # else it was done
+        says 'exited on signal 9'
+    fi
+}
+
 expect 0 '' "$PIPEC" run cells.pipe plate -q --device reference -o whole
-for n in 2 4 9; do
+for n in 2 9; do
     expect 0 '' ranks $n "by$n"
-    same "by$n"
+    same whole "by$n"
 done
-expect 0 '' ranks 4 by4 --resume
-same by4
+expect 0 '' ranks 2 by2 --resume
+same whole by2
 printf 'no image' >plate/D09.tif
 expect 1 'D09.tif' ranks 2 failing
 rm plate/D09.tif
 expect 2 'no such file' mpirun --oversubscribe -n 2 "$PIPEC" run cells.pipe nowhere -o none --device reference
 check test ! -e none
 
-# ---- one is killed ---------------------------------------------------------------------------
+# ---- one image -------------------------------------------------------------------------------
+cat >one.pipe <<'PIPE'
+input image[y, x]
+smooth = gaussian(image, 2)
+objects = label(smooth > otsu(smooth))
+output objects as zarr
+output smooth
+output t = measure(objects, image, area, centroid, mean, min)
+PIPE
+expect 0 '' "$PIPEC" run one.pipe "$SAMPLES/timelapse.tif" -q -o one
+for n in ${PIPEC_TEST_RANKS:-3}; do
+    expect 0 '' image $n "one$n"
+    same one "one$n"
+done
+expect 3 'no device' start 2 "$PIPEC" run one.pipe "$SAMPLES/timelapse.tif" -o none --device nothing
+
+# ---- one process is killed -------------------------------------------------------------------
 number=0
 while [ $number -lt "${PIPEC_TEST_KILLS:-1}" ]; do
     number=$((number + 1))
-    rm -rf killed rank.*
-    ranks 3 killed >said.out 2>said.err &
-    pid=$!
-    # Open MPI 4.1 may hang where a process is killed before all have begun.
-    while ! ls killed/.cells.shard-1-of-3.journal killed/.cells.shard-2-of-3.journal killed/.cells.shard-3-of-3.journal; do
-        sleep 0.02
-    done >begun.out 2>&1
-    sleep "$(awk -v seed=$number 'BEGIN { srand(seed); print rand() * 0.2 }')"
-    kill -9 "$(cat rank.$((number % 3)))" 2>kill.err
-    if ! wait $pid; then # else it was done
-        says 'exited on signal 9'
-        for file in $( (cd killed && find . -name '*_objects.tif') 2>find.err); do
-            check cmp "whole/$file" "killed/$file"
-        done
-    fi
+    die killed killed/.cells.shard-3-of-3.journal ranks 3 killed
+    for file in $(cd killed && find . -name '*_objects.tif'); do
+        check cmp "whole/$file" "killed/$file"
+    done
     expect 0 '' ranks 3 killed --resume
-    same killed
+    same whole killed
+    die shared shared image 3 shared
+    check test ! -e shared/timelapse_t.csv -o -e shared/timelapse_smooth.tif
+    expect 0 '' image 3 shared --resume
+    same one shared
 done
 finish
