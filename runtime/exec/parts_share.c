@@ -36,7 +36,7 @@ bool parts_share_check(Run *run)
     digest_add(&digest, &parts->n, sizeof parts->n);
     for (int i = 0; i < parts->n; i++) {
         const PartsSegment *seg = &parts->segments[i];
-        const int like[] = {seg->kind, seg->planes, seg->extent, seg->rows, seg->n_tasks, seg->n_windows};
+        const int like[] = {(int)seg->kind, seg->planes, seg->extent, seg->rows, seg->n_tasks, seg->n_windows};
         digest_add(&digest, like, sizeof like);
     }
     digest_end(&digest, own);

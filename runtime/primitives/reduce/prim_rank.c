@@ -12,6 +12,7 @@
  */
 #include "prim_rank.h"
 
+#include "../prim_share.h"
 #include "../prim_visit.h"
 #include "rank_parts.h"
 
@@ -151,6 +152,7 @@ const Primitive prim_rank = {.name = "rank",
                              .scratch_bytes = scratch_bytes,
                              .run = run,
                              .passes = passes,
+                             .shares = share_all_passes,
                              .ahead = true,
                              .programs = PROGRAMS,
                              .program = program_of,

@@ -7,6 +7,7 @@
  */
 #include "prim_rank.h"
 #include "prim_reduce.h"
+#include "../prim_share.h"
 #include "../prim_visit.h"
 #include "rank_parts.h"
 
@@ -110,6 +111,7 @@ const Primitive prim_summary = {.name = "summary",
                                 .scratch_bytes = scratch_bytes,
                                 .run = run,
                                 .passes = passes,
+                                .shares = share_all_passes,
                                 .ahead = true,
                                 .grain = REDUCE_BLOCK_ROWS,
                                 .programs = PROGRAMS,

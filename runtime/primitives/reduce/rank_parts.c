@@ -11,10 +11,13 @@
  *
  * The host adds counts up in 64 bits, before 32 could overflow.  Rank k + 1 is among the keys that are
  * counted in full or listed, too, or the smallest key above them.
+ *
+ * Owners (prim_share.h) add their counts up.  They list nothing, and guess nothing from their first parts, which differ.
  */
 #include "rank_parts.h"
 
 #include "../prim_host.h"
+#include "../prim_share.h"
 #include "../prim_visit.h"
 
 #include <math.h>
@@ -141,6 +144,30 @@ static bool count(const PrimCall *call, RankParts *r, DevProgram *program)
                                              .group = visit_group(call),
                                              .args = args,
                                              .n_args = 8});
+}
+
+/* Counts of all owners. */
+static bool share(const PrimCall *call, RankParts *r)
+{
+    enum { WORDS = ALL + 1 };
+    uint64_t *own = malloc(WORDS * sizeof *own);
+    OwnersPiece *pieces = NULL;
+    if (own == NULL) {
+        return host_no_memory(call);
+    }
+    memcpy(own, r->bins, sizeof r->bins);
+    own[ALL] = r->smallest;
+    pieces = share_tell(call, own, WORDS * sizeof *own);
+    for (int k = 0; pieces != NULL && k < call->owners->n; k++) {
+        const uint64_t *of = pieces[k].bytes;
+        for (int i = 0; k != call->owners->number && i < ALL; i++) {
+            r->bins[i] += of[i];
+        }
+        r->smallest = of[ALL] < r->smallest ? (uint32_t)of[ALL] : r->smallest;
+    }
+    share_drop(call, pieces);
+    free(own);
+    return pieces != NULL;
 }
 
 /* Counts of upper halves that are counted in full join the others; all of them. */
@@ -272,7 +299,7 @@ static double between(double a, double b, double part)
 /* After a pass.  Without pixels, or with a good guess, nothing is left for another one. */
 static bool finish(PrimCall *call, RankParts *r, double percent)
 {
-    TRY(fetch(call, r));
+    TRY(fetch(call, r) && (call->owners == NULL || share(call, r)));
     uint64_t all = add_up(r);
     if (all == 0) {
         call->done = true;
@@ -312,8 +339,9 @@ bool rank_parts_run(PrimCall *call, double percent)
     if (part->first && part->pass == 0) {
         r->guess = guess_of(call->note != NULL ? *call->note : 0);
     }
+    r->guess.span = call->owners == NULL ? r->guess.span : 0;
     TRY(count(call, r, program));
-    if (part->first && !part->last && r->guess.full == NOWHERE) {
+    if (part->first && !part->last && r->guess.full == NOWHERE && call->owners == NULL) {
         TRY(guess_from_part(call, r, percent) && count(call, r, program));
     }
     return !part->last || finish(call, r, percent);
