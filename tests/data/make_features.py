@@ -8,7 +8,7 @@ import numpy as np
 from photutils import aperture
 from photutils.detection.core import _StarFinderKernel
 from scipy import ndimage as ndi
-from skimage import color, exposure, feature, filters, measure, morphology, segmentation
+from skimage import color, exposure, feature, filters, measure, metrics, morphology, restoration, segmentation, transform
 
 import cases as files
 from cases import Image
@@ -177,5 +177,74 @@ for i in FLAT[:3] + SOLID[:3]:
         kernel = _StarFinderKernel(fwhm, normalize_zerosum=True).data
         case('star_height', i, f'output a = star_height(image, {fwhm})',
              np.reshape([ndi.convolve(p, kernel, mode='constant') for p in (v if i.ndim == 3 else [v])], v.shape), 1e-5, True)
+
+# ---- shapes and restoration ------------------------------------------------------------------------------
+
+
+def in_planes(f, v):
+    return f(v) if v.ndim == 2 else np.stack([f(p) for p in v])
+
+
+def nl_means(v, s, d, h):
+    """By brute force: scikit-image's fast mode leaves a row and a column of each patch out."""
+    pad = np.pad(v, d + s // 2, mode='reflect') if min(v.shape) > d + s // 2 else None
+    assert pad is not None
+    box = np.lib.stride_tricks.sliding_window_view(pad, (s,) * v.ndim)
+    total, weights = np.zeros(v.shape), np.zeros(v.shape)
+    own = box[tuple(slice(d, d + n) for n in v.shape)]
+    for shift in np.ndindex((2 * d + 1,) * v.ndim):
+        there = box[tuple(slice(k, k + n) for k, n in zip(shift, v.shape))]
+        far = ((own - there) ** 2).sum(axis=tuple(range(v.ndim, 2 * v.ndim))) / (s ** v.ndim * h * h)
+        w = np.where(far <= 5, np.exp(-far), 0)
+        total += w * there[(Ellipsis,) + (s // 2,) * v.ndim]
+        weights += w
+    return total / weights
+
+
+for i in FLAT + SOLID:
+    v, n, t = i.float, i.ndim, files.level(30, i.kind) - files.level(0, i.kind)
+    if i.pattern == 'plain' and min(i.shape) > 2:
+        h = float(0.4 * v.std())
+        case('denoise_nl_means', i, f'output a = denoise_nl_means(image, 3, 1, {h!r})', nl_means(v, 3, 1, h), 1e-4)
+        if n == 2:
+            case('denoise_nl_means', i, f'output a = denoise_nl_means(image, 3, 2, {h!r})', nl_means(v, 3, 2, h), 1e-4)
+    holes = v > np.percentile(v, 75)
+    if holes.any() and not holes.all():
+        case('inpaint', i, f'output a = inpaint(image, image > {float(np.percentile(v, 75))!r})', restoration.inpaint_biharmonic(v, holes), 1e-4)
+    bins = 64
+    if i.pattern != 'even':
+        case('equalize_hist', i, f'output a = equalize_hist(image, {bins})', exposure.equalize_hist(v, bins), 1e-5)
+    for high in (True, False):
+        case('butterworth', i, f"output a = butterworth(image, 0.1, {'high' if high else 'low'}, 1.5)",
+             filters.butterworth(v, 0.1, high, 1.5), 1e-5, True)
+    if min(i.shape) > 3:
+        other = np.roll(v, 1, -1)
+        case('structural_similarity', i, f'output a = 0 * image + structural_similarity(image, roll(image, 1), 1, {float(np.ptp(v)) + 1})',
+             np.full(v.shape, metrics.structural_similarity(v, other, win_size=3, data_range=np.ptp(v) + 1)), 1e-6)
+    mask = v > np.median(v)
+    where = f'image > {float(np.median(v))!r}'
+    for angles in (180, 7):
+        theta = np.linspace(-np.pi / 2, np.pi / 2, angles, endpoint=False)
+        case('hough_line', i, f'output a = hough_line({where}, {angles})', in_planes(lambda p: transform.hough_line(p, theta)[0], mask), 0)
+    for radius in (1, 2, 3, 6):
+        case('hough_circle', i, f'output a = hough_circle({where}, {radius})',
+             in_planes(lambda p: transform.hough_circle(p, radius)[0], mask), 1e-6)
+    thin = in_planes(morphology.skeletonize, mask) if n == 2 else mask
+    neighbours = ndi.convolve(thin.astype(int), np.ones((3,) * n, int), mode='constant') - thin
+    case('skeleton_branches', i, f"output a = skeleton_branches({'skeletonize(' if n == 2 else '('}{where}))",
+         measure.label(thin & (neighbours < 3), connectivity=n), 0)
+    if n == 2 and min(i.shape) > 2:
+        case('chan_vese', i, 'output a = chan_vese(image, rounds = 20)', segmentation.chan_vese(v, max_num_iter=20), 0)
+        case('chan_vese', i, 'output a = chan_vese(image, 0.02, 0.05)', segmentation.chan_vese(v, 0.02, tol=0.05), 0)
+        if i.kind == 'f32':
+            continue  # which of two equal pixels is a peak is up to the roundings of the integral image
+        case('blob_doh', i, f'output a = blob_doh(image, 1.4, 2.9, 4, {(t / 4) ** 2})',
+             painted(v, feature.blob_doh(v, 1.4, 2.9, 4, (t / 4) ** 2, 1)), 1e-5)
+for i in FLAT[:1] + SOLID[:1] + FLAT[4:]:
+    rgb = np.stack([i.float, 255 - i.float, np.roll(i.float, -1, -1) // 2], -1) / 255
+    for name, f in (('hed2rgb', lambda p: color.hed2rgb(color.rgb2hed(p))), ('xyz2rgb', lambda p: color.xyz2rgb(color.rgb2xyz(p)))):
+        back = 'rgb2hed' if name == 'hed2rgb' else 'rgb2xyz'
+        for k in range(3):
+            case(name, i, C + f'output a = {name}({back}(rgb))[c = {k}]', f(rgb)[..., k], 1e-4)
 
 files.write('features.txt', cases)

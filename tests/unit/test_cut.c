@@ -75,8 +75,9 @@ static int unexpected;
 /* Every pixel of a transform is made of all pixels. */
 static bool needs_all(const Op *op)
 {
-    static const char *const TRANSFORMS[] = {"fft",    "ifft",    "power_spectrum", "fftconvolve", "deconvolve",
-                                             "wiener", "fourier", "shift_of",       "drift",       "stabilize"};
+    static const char *const TRANSFORMS[] = {"fft",        "ifft",      "power_spectrum", "fftconvolve",
+                                             "deconvolve", "wiener",    "fourier",        "shift_of",
+                                             "drift",      "stabilize", "butterworth"};
     bool all = false;
     for (size_t i = 0; i < sizeof TRANSFORMS / sizeof *TRANSFORMS; i++) {
         all = all || strcmp(TRANSFORMS[i], op->name) == 0;
