@@ -90,6 +90,8 @@ static HostNode make(CgHost *host, const IrExprNode *n)
         return (HostNode){.op = HOST_EXTENT, .a = cg_input_number(host->g, n->node), .b = (int)n->num};
     case IR_X_PIXELSIZE:
         return (HostNode){.op = HOST_PIXELSIZE, .a = (int)n->num};
+    case IR_X_UPWARDS:
+        return (HostNode){.op = HOST_UPWARDS};
     case IR_X_LARGEST:
         return (HostNode){.op = HOST_LARGEST, .a = cg_input_number(host->g, n->node)};
     case IR_X_INDEX:

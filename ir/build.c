@@ -267,6 +267,7 @@ void ir_derive(const IrGraph *g, IrExprNode *n)
     case IR_X_PARAM:
     case IR_X_EXTENT:
     case IR_X_PIXELSIZE:
+    case IR_X_UPWARDS:
     case IR_X_LARGEST:
         set(n, ELEM_F64, IR_HOST);
         break;
@@ -349,6 +350,11 @@ IrExpr ir_pixelsize(IrGraph *g, int axis)
 {
     assert(axis >= 0 && axis < IR_AX_C);
     return make(g, (IrExprNode){.op = IR_X_PIXELSIZE, .num = axis});
+}
+
+IrExpr ir_upwards(IrGraph *g)
+{
+    return make(g, (IrExprNode){.op = IR_X_UPWARDS});
 }
 
 IrExpr ir_largest(IrGraph *g, IrId node)

@@ -58,6 +58,7 @@ typedef enum IrExprOp {
     IR_X_PARAM,     /* num = index of a parameter of the graph */
     IR_X_EXTENT,    /* num = axis, node = whose grid: its extent in pixels */
     IR_X_PIXELSIZE, /* num = axis: the first input's pixel size in micrometres */
+    IR_X_UPWARDS,   /* 1 where the first input's rows go upwards, as those of FITS; else 0 */
     IR_X_LARGEST,   /* node, an input: largest value of the type of its file; inf of floats */
     IR_X_INDEX,     /* num = unique number of a fold's index variable */
     IR_X_COORD,     /* num = axis: the current pixel's coordinate, i32 */
@@ -353,6 +354,7 @@ IrExpr ir_const_typed(IrGraph *g, double value, Elem type);
 IrExpr ir_param(IrGraph *g, int param);
 IrExpr ir_extent(IrGraph *g, IrId node, int axis);
 IrExpr ir_pixelsize(IrGraph *g, int axis);
+IrExpr ir_upwards(IrGraph *g);
 IrExpr ir_largest(IrGraph *g, IrId node);
 IrExpr ir_index(IrGraph *g, int index);
 IrExpr ir_coord(IrGraph *g, int axis);

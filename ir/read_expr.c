@@ -242,6 +242,8 @@ static bool special(Reader *r, IrExprNode *n)
     } else if (read_accept(r, "pixelsize(")) {
         n->op = IR_X_PIXELSIZE;
         n->num = read_axis(r, 3);
+    } else if (read_accept(r, "upwards(")) {
+        n->op = IR_X_UPWARDS;
     } else if (read_accept(r, "coord(")) {
         n->op = IR_X_COORD;
         n->num = read_axis(r, IR_AXES);

@@ -314,6 +314,8 @@ static double eval_node(IrEval *ev, IrExpr e)
         return ev->inputs[input_number(ev->g, n->node)].extent[(int)n->num];
     case IR_X_PIXELSIZE:
         return eval_pixelsize(ev, (int)n->num);
+    case IR_X_UPWARDS:
+        return ev->inputs != NULL && ev->inputs[0].upwards;
     case IR_X_LARGEST:
         return elem_max(ev->inputs[input_number(ev->g, n->node)].elem);
     case IR_X_INDEX:

@@ -15,6 +15,7 @@ typedef struct IrEvalInput {
     int extent[IR_AXES];  /* x, y, z, c */
     Elem elem;            /* the file's */
     double pixelsize[3];  /* micrometres; 0 = unknown */
+    bool upwards;         /* its rows go upwards */
     const double *pixels; /* borrowed */
 } IrEvalInput;
 

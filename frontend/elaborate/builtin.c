@@ -179,6 +179,12 @@ Val el_pixel_size(Elab *el, Call *call)
     return el_host(size);
 }
 
+Val el_goes_upwards(Elab *el, Call *call)
+{
+    (void)call;
+    return el_host(ir_op2(el->g, IR_X_NE, ir_upwards(el->g), ir_const(el->g, 0)));
+}
+
 /* Zeros with the axes of an image and other extents. */
 Val el_canvas(Elab *el, Call *call)
 {

@@ -47,7 +47,8 @@ bool frames_of(const ProgInput *input, const ImageInfo *info, Frames *out, Err *
     }
     out->volume =
         (ExecInput){.extent = {info->x, info->y, named(axes, 'z') ? info->z : 1, named(axes, 'c') ? info->c : 1},
-                    .elem = info->elem};
+                    .elem = info->elem,
+                    .upwards = image_goes_upwards(info)};
     memcpy(out->volume.pixel_um, info->size_um, sizeof out->volume.pixel_um);
     return true;
 }

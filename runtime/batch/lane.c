@@ -39,7 +39,7 @@ typedef enum Outcome { COMPUTED, DROPPED, LATER, CLOSES } Outcome;
 
 static bool same_input(const ExecInput *a, const ExecInput *b)
 {
-    bool same = a->elem == b->elem;
+    bool same = a->elem == b->elem && a->upwards == b->upwards;
     for (int i = 0; i < 4; i++) {
         same = same && a->extent[i] == b->extent[i];
     }

@@ -89,6 +89,7 @@ static bool plan_inputs(ExecPlan *plan, const ExecInput *inputs, const double *p
     for (int i = 0; i < program->n_params; i++) {
         plan->params[i] = params[i];
     }
+    plan->host.upwards = program->n_inputs > 0 && inputs[0].upwards;
     for (int axis = 0; axis < 3 && program->n_inputs > 0; axis++) {
         plan->host.pixel_um[axis] = inputs[0].pixel_um[axis];
     }

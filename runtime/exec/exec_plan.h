@@ -15,6 +15,7 @@ typedef struct ExecInput {
     int64_t extent[4];  /* x, y, z, c of the file (one frame); 1 where it has no such axis */
     Elem elem;          /* of the pixels handed to exec_upload */
     double pixel_um[3]; /* x, y, z in micrometres; 0: unknown.  Only the first input's are used */
+    bool upwards;       /* the first row stands below, as viewers show it.  Only the first input's counts */
 } ExecInput;
 
 enum { EXEC_PITCH = 16 }; /* rows are whole multiples of this many elements */

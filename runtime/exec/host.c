@@ -198,6 +198,8 @@ static double eval_node(Eval *e, const HostNode *node)
         return (double)inputs[node->a].extent[node->b];
     case HOST_PIXELSIZE:
         return eval_pixel_size(e, node->a);
+    case HOST_UPWARDS:
+        return e->context->upwards;
     case HOST_LARGEST:
         return elem_max(inputs[node->a].elem);
     case HOST_INDEX:

@@ -22,6 +22,7 @@ typedef struct HostContext {
     const double *params;    /* one for each parameter of the program */
     const HostInput *inputs; /* one for each input */
     double pixel_um[3];      /* x, y, z of the first input; 0: unknown */
+    bool upwards;            /* the first input's rows go upwards */
     struct HostMemo *memo;
     struct HostRanges *ranges; /* the same of host_range */
 } HostContext;

@@ -185,6 +185,11 @@ void image_time_as_z(ImageFile *file)
     file->info.size[2] = file->info.size_um[2] = 0; /* time is no length */
 }
 
+bool image_goes_upwards(const ImageInfo *info)
+{
+    return strcmp(info->style, "fits") == 0;
+}
+
 void image_pixel_size(ImageFile *file, const double um[3])
 {
     ImageInfo *info = &file->info;

@@ -120,6 +120,8 @@ typedef struct ImageMeta {
     double max; /* largest value, for the display range; 0 = unknown */
 } ImageMeta;
 
+/* True for an image whose first row stands below, as viewers of FITS show it. */
+bool image_goes_upwards(const ImageInfo *info);
 /* False for a file with something in it that is no image of this format. */
 bool image_may_replace(const char *path, const char *format);
 /* False, with this code, when no image of this format can be written under a name (file_check_target). */

@@ -370,7 +370,7 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         out->shape = *shape;
         out->elem = elem;
         out->labels = meta->labels;
-        out->upwards = meta->like != NULL && strcmp(meta->like->style, "fits") == 0;
+        out->upwards = meta->like != NULL && image_goes_upwards(meta->like);
         out->samples = (int)shape->c;
         choose_sizes(out, meta->like);
         out->software = copy_text(meta->software);

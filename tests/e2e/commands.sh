@@ -310,4 +310,16 @@ shows '--resume'
 shows 'exit codes'
 expect 0 '' "$PIPEC" --version
 shows 'pipec '
+
+# Numbers in a picture stand upright where it is shown: the first row of FITS is below.
+echo 'input image[y, x]
+output small = crop(image, width = 20, height = 7)' >small.pipe
+sed 's/$/ as fits/;1s/ as fits//' small.pipe >fits.pipe
+echo 'input image[y, x]
+output picture = label2rgb(label(x_of(image) > 3 and x_of(image) < 12), numbers = 5) as png' >numbers.pipe
+for kind in small fits; do
+    expect 0 '' "$PIPEC" run "$kind.pipe" "$SAMPLES/blobs.tif" --device reference -o cut
+    expect 0 '' "$PIPEC" run numbers.pipe "cut/blobs_small.$([ $kind = fits ] && echo fits || echo tif)" --device reference -o "$kind"
+done
+check "$COMPARE" same small/blobs_small_picture.png fits/blobs_small_picture.png
 finish
