@@ -9,6 +9,7 @@
 #include "hull.h"
 #include "../base/measures.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -347,7 +348,40 @@ static void find_percentile(const Object *o, const float *image, double fraction
     v->median = measure_between((double)sorted[lower], (double)sorted[upper], rank);
 }
 
-static void sum_intensity(const Object *o, const float *image, MeasureIntensity *v)
+/* What sums are multiples of, of values and of their squares; 0: whatever these are multiples of. */
+typedef struct Units {
+    double value, square;
+} Units;
+
+/* Sums hold 96 bits below the largest value of the labelled pixels, and 128 below the largest square; what lies below is cut off
+ * (runtime/primitives/measure/measure.cl). */
+static Units find_units(const uint32_t *labels, const float *image, size_t n)
+{
+    int top = INT_MIN, low = INT_MAX;
+    for (size_t i = 0; i < n; i++) {
+        const float v = fabsf(image[i]);
+        int exponent;
+        if (labels[i] == 0 || !isfinite(v) || v <= 0) {
+            continue;
+        }
+        const unsigned mantissa = (unsigned)ldexpf(frexpf(v, &exponent), 24);
+        int last = exponent - 24;
+        for (unsigned rest = mantissa; rest % 2 == 0; rest /= 2) {
+            last++;
+        }
+        top = exponent > top ? exponent : top;
+        low = last < low ? last : low;
+    }
+    const int range = top > low ? top - low : 0;
+    return (Units){range > 96 ? ldexp(1, top - 96) : 0, range > 64 ? ldexp(1, 2 * top - 128) : 0};
+}
+
+static double cut_off(double v, double unit)
+{
+    return unit > 0 ? trunc(v / unit) * unit : v;
+}
+
+static void sum_intensity(const Object *o, const float *image, Units units, MeasureIntensity *v)
 {
     Exact sum, square, by[3];
     exact_clear(&sum);
@@ -365,11 +399,12 @@ static void sum_intensity(const Object *o, const float *image, MeasureIntensity 
         if (!isfinite(value)) {
             continue;
         }
-        exact_add_double(&sum, value);
-        exact_add_double(&square, value * value);
-        exact_add_double(&by[0], value * p->x);
-        exact_add_double(&by[1], value * p->y);
-        exact_add_double(&by[2], value * p->z);
+        const double kept = cut_off(value, units.value);
+        exact_add_double(&sum, kept);
+        exact_add_double(&square, cut_off(value * value, units.square));
+        exact_add_double(&by[0], kept * p->x);
+        exact_add_double(&by[1], kept * p->y);
+        exact_add_double(&by[2], kept * p->z);
     }
     exact_round(&sum, v->sum);
     exact_round(&square, v->square);
@@ -378,10 +413,10 @@ static void sum_intensity(const Object *o, const float *image, MeasureIntensity 
     }
 }
 
-static bool measure_intensity(const Object *o, const float *image, int dims, unsigned needs, double fraction,
-                              MeasureIntensity *v)
+static bool measure_intensity(const Object *o, const float *image, Units units, int dims, unsigned needs,
+                              double fraction, MeasureIntensity *v)
 {
-    sum_intensity(o, image, v);
+    sum_intensity(o, image, units, v);
     if (needs & (MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD)) {
         sum_moments(o, dims, image, v->moments);
     }
@@ -435,6 +470,7 @@ typedef struct Measuring {
     const MeasureList *list;
     MeasureFrame frame;
     const float *const *images;
+    Units units[MEASURE_MAX_IMAGES];
     double *out;
     size_t stride;
     int64_t rows;
@@ -448,8 +484,8 @@ static bool measure_row(Measuring *m, uint32_t label, const Pixel *pixels, size_
         return false;
     }
     for (int k = 0; k < m->list->images; k++) {
-        if (m->list->image_needs[k] != 0 &&
-            !measure_intensity(&o, m->images[k], m->frame.dims, m->list->image_needs[k], m->list->fraction[k], &v[k])) {
+        if (m->list->image_needs[k] != 0 && !measure_intensity(&o, m->images[k], m->units[k], m->frame.dims,
+                                                               m->list->image_needs[k], m->list->fraction[k], &v[k])) {
             return false;
         }
     }
@@ -515,6 +551,9 @@ int ref_measure(const uint32_t *labels, const float *const *images, int n_images
                    .images = images,
                    .out = out,
                    .stride = (size_t)count + 1};
+    for (int k = 0; k < list.images; k++) {
+        m.units[k] = find_units(labels, images[k], ref_pixels(s));
+    }
     size_t *begin = calloc((size_t)count + 3, sizeof *begin);
     Pixel *pixels = malloc((ref_pixels(s) + 1) * sizeof *pixels);
     bool ok = begin != NULL && pixels != NULL;

@@ -664,6 +664,20 @@ static void device_measures_many_objects(void **state)
     free_scene(&s);
 }
 
+/* Values further apart than sums have bits: what lies below is cut off, and the evaluator says the same. */
+static void device_measures_wide_values(void **state)
+{
+    (void)state;
+    Scene s = scatter(60, 40, 1, 9, false);
+    for (size_t i = 0; i < 60 * 40; i++) {
+        const float v = (float)below_24_bits() - (1 << 22);
+        s.images[1][i] = ldexpf(v, (int)below(50) - 30);                                /* squares are cut off */
+        s.images[2][i] = ldexpf(v, (int)(s.labels[i] % 5) * 30 - 100 + (int)below(40)); /* sums, too */
+    }
+    check_device(&s, INTENSITIES, UNIT);
+    free_scene(&s);
+}
+
 static void device_measures_nothing(void **state)
 {
     (void)state;
@@ -833,6 +847,7 @@ int main(void)
         cmocka_unit_test(device_measures_large_objects),
         cmocka_unit_test(device_measures_many_objects),
         cmocka_unit_test(device_measures_nothing),
+        cmocka_unit_test(device_measures_wide_values),
         cmocka_unit_test(columns_become_vectors),
         cmocka_unit_test(device_is_waited_for_twice),
         cmocka_unit_test(types_say_how_sums_are),
