@@ -18,6 +18,7 @@ from astropy.stats import sigma_clip, sigma_clipped_stats
 from photutils.aperture import CircularAperture, aperture_photometry
 from photutils.background import Background2D, StdBackgroundRMS
 from scipy import ndimage
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from skimage import color, feature, filters, measure, morphology, segmentation
 
@@ -204,11 +205,24 @@ def time():
     save('drift-right', {'z': frames, 'right': x - x[0]})
     save('drift-down', {'z': frames, 'down': y - y[0]})
 
-    labels = measure.label(bright(blur(MOVIE, [0, 1, 1])))
-    of = measure.regionprops(labels, MOVIE)
-    corners = {f'bbox__{i}': [p.bbox[i] for p in of] for i in range(6)}
-    table('tracks', labels, **corners, num_pixels=area(labels), mean=[p.intensity_mean for p in of])
-    values('tracks', 'timelapse.tif', number=labels.max())
+    # In no frame an object is missing, and none splits: linear assignment from frame to frame is all of it.
+    found = [(t, p) for t, v in enumerate(bright(blur(MOVIE, [0, 1, 1])))
+             for p in measure.regionprops(measure.label(v), MOVIE[t])]
+    frame = np.array([t for t, _ in found])
+    places = np.array([p.centroid for _, p in found])
+    track = np.arange(1, len(found) + 1)
+    for t in range(1, len(MOVIE)):
+        before, now = np.flatnonzero(frame == t - 1), np.flatnonzero(frame == t)
+        way = cdist(places[before], places[now], 'sqeuclidean')
+        for i, j in zip(*linear_sum_assignment(way)):
+            assert way[i, j] <= 8 ** 2
+            track[now[j]] = track[before[i]]
+    order = np.lexsort((frame, track))
+    save('tracks-table', {name: np.array(v)[order] for name, v in {
+        'label': np.arange(1, len(found) + 1), 'track': track, 'frame': frame, 'x': places[:, 1], 'y': places[:, 0],
+        'parent': 0 * track, 'num_pixels': [p.num_pixels for _, p in found],
+        'mean': [p.intensity_mean for _, p in found]}.items()})
+    values('tracks', 'timelapse.tif', number=track.max())
 
     inside = bright(MOVIE.mean(0))
     signal = np.array([v[inside].mean() - v[~inside].mean() for v in MOVIE])
