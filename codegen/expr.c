@@ -9,6 +9,7 @@
 
 #include "../ir/apply.h"
 #include "../ir/edit.h"
+#include "../ir/function.h"
 #include "../ir/indices.h"
 #include "../ir/px_math.h"
 
@@ -436,6 +437,13 @@ static const char *host_text(CgContext *cx, IrExpr e, Elem type)
 
 /* ---- calls, look-ups, everything ------------------------------------------------------- */
 
+/* The pointer that a forest's function takes. */
+static const char *table_of_forest(CgContext *cx, IrId vector)
+{
+    cg_read(cx->k, vector, NULL);
+    return cg_param_buffer(cx->k, vector, false);
+}
+
 static const char *call_text(CgContext *cx, const IrExprNode *n)
 {
     const IrFunction *f = cx->k->g->functions.at[(int)n->num];
@@ -444,7 +452,10 @@ static const char *call_text(CgContext *cx, const IrExprNode *n)
     str_init(&s, cx->k->arena);
     str_addf(&s, "%s(", cg_function_name(cx->k->arena, f));
     for (IrExpr a = n->a; a != 0; a = ir_expr(cx->k->g, a)->b) {
-        str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_bare(cx->k->arena, cg_expr(cx, ir_expr(cx->k->g, a)->a)));
+        const IrExprNode arg = *ir_expr(cx->k->g, a);
+        bool table = f->forest != NULL && arg.b == 0;
+        const char *text = table ? table_of_forest(cx, ir_expr(cx->k->g, arg.a)->node) : cg_expr(cx, arg.a);
+        str_addf(&s, "%s%s", a == n->a ? "" : ", ", cg_bare(cx->k->arena, text));
     }
     str_add(&s, ")");
     return s.at;

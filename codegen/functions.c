@@ -160,7 +160,8 @@ void cg_functions(CgKernel *k, Str *out)
     }
     for (int i = 0; k->needs_function != NULL && i < k->g->functions.n; i++) {
         if (k->needs_function[i]) {
-            print_function(k, k->g->functions.at[i], out);
+            const IrFunction *f = k->g->functions.at[i];
+            (f->forest != NULL) ? cg_forest(f, out) : print_function(k, f, out);
         }
     }
 }

@@ -123,6 +123,8 @@ void cg_declarations(CgKernel *k, size_t column, Str *out);
 
 /* The name that the user's function has in the text. */
 const char *cg_function_name(Arena *arena, const IrFunction *f);
+/* That of a trained forest. */
+void cg_forest(const IrFunction *f, Str *out);
 /* Declares that the kernel calls a function of the graph. */
 void cg_need_function(CgKernel *k, int function);
 /* These functions, and those that they call. */

@@ -13,6 +13,7 @@
 #include "../base/connectivity.h"
 #include "../base/user_text.h"
 #include "../ir/footprint.h"
+#include "../ir/function.h"
 #include "../ir/gather.h"
 #include "../ir/ids.h"
 
@@ -61,6 +62,9 @@ static int vector_length(CgBuild *b, const IrNode *node)
     }
     if (node->op == IR_BOXES) {
         return cg_host(&b->cg.host, node->boxes.length);
+    }
+    if (node->op == IR_FOREST) {
+        return cg_host(&b->cg.host, node->forest.length);
     }
     IrGraph *g = b->g;
     const IrNode *labels = ir_node(g, cg_numbered_by(g, node->of));
@@ -512,7 +516,7 @@ static void primitive_step(CgBuild *b, const IrStep *step)
                     .grid = k.domain >= 0 ? b->cg.grid[k.domain] : b->cg.scalar_grid,
                     .value = b->cg.slot[id],
                     .of_value = node.of != 0 ? b->cg.slot[node.of] : -1,
-                    .text = node.text};
+                    .text = node.op == IR_FOREST ? ir_forest_of(b->g, id)->text : node.text};
     int *inputs = arena_array(b->arena, int, NODE_INPUTS + 1);
     bool of_buffer = node.of != 0 && ir_node(b->g, node.of)->kind == IR_K_VECTOR;
     if (of_buffer) {

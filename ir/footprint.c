@@ -1,5 +1,6 @@
 /* footprint: one walk over an expression, with the bounds of the folds around each read. */
 #include "footprint.h"
+#include "function.h"
 
 #include "edit.h"
 
@@ -119,7 +120,7 @@ static void visit(Walk *w, IrExpr e)
     if (n.rank <= IR_INDEX || ir_passed(w->g, &w->passed, e)) {
         return;
     }
-    w->fp->ops += ir_expr_op_arity(n.op) > 0 || n.op == IR_X_CALL ? w->weight : 0;
+    w->fp->ops += n.op == IR_X_CALL ? w->weight * ir_call_ops(w->g, &n) : ir_expr_op_arity(n.op) > 0 ? w->weight : 0;
     switch (n.op) {
     case IR_X_READ:
     case IR_X_READAT:

@@ -128,5 +128,6 @@ bool ir_function_eval_within(const IrGraph *g, const IrFunction *f, const double
 double ir_function_eval(const IrGraph *g, const IrFunction *f, const double *args)
 {
     long left = IR_FN_MAX_STEPS;
-    return call(g, f, args, &left);
+    return f->forest != NULL ? forest_apply(&f->forest->shape, f->forest->words, args, f->wanted)
+                             : call(g, f, args, &left);
 }

@@ -8,11 +8,16 @@
  *
  * Variables are BOOL, I32, U32 and F32.  Functions do not recurse: a function may only call one that
  * was complete before it.
+ *
+ * A trained forest is a function, too: of its features, and of a look-up in the vector that holds it (IR_FOREST), which
+ * kernels take as a pointer.
  */
 #ifndef IR_FUNCTION_H
 #define IR_FUNCTION_H
 
 #include "ir.h"
+
+#include "../base/forest.h"
 
 typedef struct IrFnStmt IrFnStmt;
 
@@ -39,13 +44,30 @@ typedef struct IrFnVar {
 
 enum { IR_FN_MAX_VARS = 64, IR_FN_MAX_STEPS = 0x7fffffff };
 
+typedef struct IrForest {
+    Forest shape;
+    const uint32_t *words;
+    const char *text; /* both as text (base/forest.h) */
+} IrForest;
+
 struct IrFunction {
     const char *name; /* unique in the graph, a word */
     Elem type;        /* of the result */
     int n_params;     /* the first of vars */
     Vec(IrFnVar) vars;
-    IrFnStmt *body; /* every path ends in a return */
+    IrFnStmt *body;         /* every path ends in a return */
+    const IrForest *forest; /* instead of a body; NULL: none */
+    int wanted;             /* of it: as forest_apply */
 };
+
+/* A forest from its text; NULL: it is none. */
+const IrForest *ir_forest(Arena *arena, const char *text);
+/* That of a node IR_FOREST; NULL where it has none of its length. */
+const IrForest *ir_forest_of(const IrGraph *g, IrId node);
+/* How many operations a call is, about. */
+int ir_call_ops(const IrGraph *g, const IrExprNode *call);
+/* Makes its class (`wanted` 0), or the share of one, a function of the graph; returns its number. */
+int ir_forest_function(IrGraph *g, const char *name, const IrForest *forest, int wanted);
 
 /* Calls visit on the expressions of statements, in their order. */
 void ir_function_walk(const IrGraph *g, const IrFnStmt *s, void (*visit)(const IrGraph *g, IrExpr e, void *ctx),

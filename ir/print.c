@@ -425,6 +425,12 @@ static void print_function(Printer *p, const IrFunction *f)
     Str *out = p->out;
     str_add(out, "function ");
     word(f->name, out);
+    if (f->forest != NULL) {
+        str_addf(out, " forest %d ", f->wanted);
+        quoted(f->forest->text, out);
+        str_add(out, "\n");
+        return;
+    }
     str_addf(out, " : %s\n", elem_name(f->type));
     for (int i = 0; i < f->vars.n; i++) {
         str_addf(out, "    %s ", i < f->n_params ? "param" : "var");

@@ -113,11 +113,27 @@ static IrFnStmt *fn_block(Reader *r)
     return first;
 }
 
+static void read_forest(Reader *r, const char *name)
+{
+    double wanted = read_number(r);
+    const IrForest *forest = ir_forest(r->arena, read_string(r));
+    if (forest == NULL || wanted < 0 || wanted > forest->shape.classes || wanted != floor(wanted)) {
+        read_fail(r, "this is no forest, or it has no such class%s", "");
+        return;
+    }
+    read_end_line(r);
+    (void)ir_forest_function(r->g, name, forest, (int)wanted);
+}
+
 void read_function(Reader *r)
 {
     IrFunction *f = arena_new(r->arena, IrFunction);
     r->function = f;
     f->name = read_name(r);
+    if (read_accept(r, "forest")) {
+        read_forest(r, f->name);
+        return;
+    }
     read_expect(r, ":");
     f->type = fn_type(r);
     read_end_line(r);

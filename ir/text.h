@@ -39,6 +39,8 @@
  *
  * Functions, whose variables are &v in expressions, are blocks of `set v = e`, `return e`, `if e`, `else`, `while e`, `for v in e .. e` and
  * `end`, after their params and vars.
+ * A trained forest is one line, `function f forest 0 "..."`: its text (base/forest.h) behind the number of the class
+ * whose share is wanted, or 0 for the likeliest class.
  */
 #ifndef IR_TEXT_H
 #define IR_TEXT_H

@@ -102,6 +102,15 @@ static void check_call(Check *c, const IrExprNode *n)
                 "calls a function with an argument of another type");
     }
     require(c, k == f->n_params, "calls a function with another number of arguments");
+    IrExpr last = n->a;
+    while (last != 0 && ir_expr(c->g, last)->b != 0) {
+        last = ir_expr(c->g, last)->b;
+    }
+    const IrExprNode *table = last != 0 ? ir_expr(c->g, ir_expr(c->g, last)->a) : NULL;
+    bool has = table != NULL && table->op == IR_X_LOOKUP && ir_node(c->g, table->node)->op == IR_FOREST;
+    const IrForest *own = has ? ir_forest_of(c->g, table->node) : NULL;
+    require(c, f->forest == NULL || (own != NULL && strcmp(own->text, f->forest->text) == 0),
+            "calls a forest without its table");
 }
 
 /* Operands have met in one type, which the operator takes. */
@@ -256,7 +265,9 @@ static void check_owner(Check *c, const IrNode *n)
     require(c, n->of < c->node || ir_node(c->g, n->of)->op == IR_CARRY, "belongs to a node that comes later");
     require(c, n->loop == 0 || n->loop < c->g->loops.n, "is in a loop that does not exist");
     bool columns = n->op == IR_MEASURE || n->op == IR_COLUMN || n->op == IR_NEAR_PAIRS;
-    bool text = n->op == IR_INPUT || columns, may = n->op == IR_WINDOW_RANK;
+    bool forest = n->op == IR_FOREST;
+    require(c, !forest || ir_forest_of(c->g, c->node) != NULL, "belongs to no forest, or has not its length");
+    bool text = n->op == IR_INPUT || columns || forest, may = n->op == IR_WINDOW_RANK;
     require(c, may || text == (n->text != NULL), text ? "lacks its text" : "has a text");
 }
 

@@ -154,6 +154,9 @@ static double bytes_of(const Order *o, IrId id)
     if (node->op == IR_BOXES) {
         return pixel * nominal(o, node->boxes.length);
     }
+    if (node->op == IR_FOREST) {
+        return pixel * nominal(o, node->forest.length);
+    }
     while (ir_node(g, node->of)->kind != IR_K_LABELS) {
         node = ir_node(g, node->of);
     }

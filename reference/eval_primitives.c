@@ -5,6 +5,7 @@
 #include "eval_internal.h"
 #include "../ir/apply.h"
 #include "../ir/footprint.h"
+#include "../ir/function.h"
 #include "ref.h"
 
 #include "../base/near.h"
@@ -510,7 +511,18 @@ static void run_fourier(Prim *p)
     }
 }
 
+static void run_forest(Prim *p)
+{
+    const IrForest *forest = ir_forest_of(p->ev->g, p->id);
+    size_t n = forest_length(&forest->shape);
+    double *to = ir_eval_pixels(p->ev, p->id, n);
+    for (size_t i = 0; to != NULL && i < n; i++) {
+        to[i] = forest->words[i];
+    }
+}
+
 static void (*const RUN[IR_OPS])(Prim *) = {
+    [IR_FOREST] = run_forest,
     [IR_REDUCE] = run_reduce,
     [IR_RANK] = run_rank,
     [IR_SUMMARY] = run_summary,

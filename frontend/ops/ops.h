@@ -123,11 +123,18 @@ bool ops_search_peer(const Peer *peer, char *const *words, int n);
 const char *ops_peer_spelled(const Peer *peer, Arena *arena);
 
 /* What other packages' public functions are written as (interfaces.def): rows of a package follow it, those of a module its row. */
-typedef enum InterfaceKind { INTERFACE_PACKAGE, INTERFACE_MODULE, INTERFACE_SAME, INTERFACE_LIKE, INTERFACE_NONE } InterfaceKind;
+typedef enum InterfaceKind {
+    INTERFACE_PACKAGE,
+    INTERFACE_MODULE,
+    INTERFACE_SAME,
+    INTERFACE_LIKE,
+    INTERFACE_NONE
+} InterfaceKind;
 typedef struct Interface {
     InterfaceKind kind;
     const char *name; /* of a package or module; the peer's call, which begins with the function's name */
-    const char *here; /* what to write: a value, or lines with outputs; the version of a package; "": there is nothing like it */
+    const char *
+        here; /* what to write: a value, or lines with outputs; the version of a package; "": there is nothing like it */
     const char *note; /* what differs, or why there is nothing, or "" */
 } Interface;
 

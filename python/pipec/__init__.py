@@ -21,6 +21,7 @@ from ._errors import (
     OutputError,
     PipecError,
 )
+from ._forest import forest_text
 from ._pipeline import Pipeline, Plan, compile
 from ._results import Result, Table
 
@@ -42,4 +43,5 @@ __all__ = [
     "Table",
     "compile",
     "devices",
+    "forest_text",
 ]

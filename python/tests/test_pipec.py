@@ -128,6 +128,23 @@ def test_help(squares):
     assert "kernel void" in squares.kernels() and squares.source == SQUARES and squares.graph().startswith("digraph")
 
 
+def test_forest_text(image):
+    """Of what a forest of scikit-learn has: nodes in any order, fractions, NaN to the left."""
+    from types import SimpleNamespace as Some
+    tree = Some(node_count=5, children_left=np.array([2, -1, -1, 1, -1]), children_right=np.array([3, -1, -1, 4, -1]),
+                feature=np.array([1, -2, -2, 0, -2]), threshold=np.array([99.5, -2, -2, 0.1, -2]),
+                missing_go_to_left=np.array([1, 0, 0, 0, 0]),
+                value=np.array([[[0.5, 0.5]], [[1, 0]], [[0.25, 0.75]], [[1, 0]], [[0, 1]]]))
+    forest = Some(n_features_in_=2, classes_=np.array([1, 4]), estimators_=[Some(tree_=tree, n_outputs_=1)])
+    text = pipec.forest_text(forest)
+    assert text.split("\n")[1:] == ["split 1 99.5 nan", "leaf 0.25 0.75", "split 0 0.1", "leaf 1.0 0.0", "leaf 0.0 1.0", ""]
+    classes = pipec.compile('input image[y, x]\noutput a = classify(image, image, forest = "%s")\n' % " ".join(text.split()))
+    assert (classes(image).a == 4).all()
+    forest.classes_ = np.array([0.5, 1])
+    with pytest.raises(ValueError, match="whole numbers"):
+        pipec.forest_text(forest)
+
+
 def test_plan(squares):
     plan = squares.plan(((20000, 30000), "uint16"), memory="1GiB")
     assert plan.in_parts and plan.peak <= 2**30 and plan.outputs["objects"] == ((20000, 30000), "uint32")

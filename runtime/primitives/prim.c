@@ -30,6 +30,7 @@
     P(near_pairs)     \
     P(track)          \
     P(ids)            \
+    P(forest)         \
     P(hull)           \
     P(fourier)
 

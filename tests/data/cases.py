@@ -1,4 +1,4 @@
-"""What make_operators.py and make_sweeps.py share: images, and the file of cases.
+"""What make_operators.py, make_sweeps.py and make_measures.py share: images, and the file of cases.
 
 A case is
 

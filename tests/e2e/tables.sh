@@ -105,6 +105,54 @@ for name in /dev/zero /dev/stdin lib pipe.pipe zero.pipe output.pipe deep0.pipe 
     check test "$(grep -c 'a secret' said.err)" -eq 0
 done
 
+# ---- trained forests ------------------------------------------------------------------------
+printf 'forest 1 features 1 classes 0 7 trees 1\nsplit 0 99.5\nleaf 1 0\nleaf 0 1\n' >lib/bright.forest
+printf 'input image[y, x]\noutput a = classify(image, forest = "lib/bright.forest")\n' >forest.pipe
+printf 'input image[y, x]\noutput a = i32(7 if image > 99.5 else 0)\n' >plain.pipe
+run forest.pipe "$SAMPLES/blobs.tif" -o forest
+run plain.pipe "$SAMPLES/blobs.tif" -o plain
+check "$COMPARE" same forest/blobs_a.tif plain/blobs_a.tif
+expect 0 '' "$PIPEC" run forest.pipe --version
+cp said.out before
+sed -i 's/99.5/98/' lib/bright.forest
+expect 0 '' "$PIPEC" run forest.pipe --version
+check sh -c '! cmp -s said.out before' # the forest is part of the program
+bad() { # what the file holds, what is said of it
+    printf "$1" >lib/bright.forest
+    expect 2 "$2" "$PIPEC" check forest.pipe
+    check grep -q 'error\[P0540\]' said.err
+}
+bad '' 'line 1: this is neither a forest'
+bad 'a secret\n' 'line 1: this is neither a forest'
+check test "$(grep -c 'a secret' said.err)" -eq 0
+bad 'forest 2 features' 'line 1: the version behind `forest` must be a whole number from 1 to 1'
+bad 'forest 1 features 61 classes 0 1 trees 1' 'the number of features must be a whole number from 1 to 60'
+bad 'forest 1 features 1 classes trees 1' 'there are no classes'
+bad 'forest 1 features 1 classes 0 1 trees 1e9' 'the number of trees must be a whole number from 1 to 10000'
+bad 'forest 1 features 1 classes 0 1 trees 1\nsplit 1 3' 'line 2: a feature must be a whole number from 0 to 0'
+bad 'forest 1 features 1 classes 0 1 trees 1\nsplit 0 nan' 'line 2: expected a number'
+bad 'forest 1 features 1 classes 0 1 trees 1\nsplit 0 3\nleaf 1 0\n' 'line 4: expected `split` or `leaf`'
+bad 'forest 1 features 1 classes 0 1 trees 1\nleaf 1 -2\n' 'line 2: weights are from 0'
+bad 'forest 1 features 1 classes 0 1 trees 1\nleaf 1 0\nleaf 1 0\n' 'line 3: there is something behind the last tree'
+{
+    printf 'forest 1 features 1 classes 0 1 trees 1\n'
+    yes 'split 0 1' | head -n 2000
+} >lib/bright.forest
+expect 2 'line 1002: a tree is more than 1000 splits deep' "$PIPEC" check forest.pipe
+APOC='/*\nOpenCL RandomForestClassifier\nnum_classes = 2\nnum_features = 1\nnum_trees = 1\n'
+bad "$APOC" 'the comment in front has no end'
+bad "$APOC*/\\n__kernel void predict (" 'expected a sum for each class'
+APOC="$APOC*/\\n float s0=0;\\n float s1=0;\\n"
+bad "${APOC}if(i0<3.5){\\n} else {" 'line 10: a side of a split is empty'
+bad "${APOC}if(i0<3.5){\\n s0+=1.0;\\n s1+=1.0;\\n if(i0<3){" 'line 12: expected `}`'
+bad "${APOC}if(i0<3.5){\\n s2+=1.0;" 'line 10: a class must be a whole number from 0 to 1'
+bad "$APOC float max_s" 'fewer trees than the head says'
+bad "${APOC}s0+=1;s0+=1; float max_s" 'more trees than the head says'
+rm lib/bright.forest
+expect 2 'there is no such file' "$PIPEC" check forest.pipe
+ln -s /dev/zero lib/bright.forest
+expect 2 'it is a device, not a file' "$PIPEC" check forest.pipe
+
 # ---- params that are words ------------------------------------------------------------------
 printf 'input image[y, x]\nparam method = otsu in [otsu, li] "which threshold"\nparam twice = false\noutput t = (otsu(image) if method == otsu else li(image)) * (2 if twice else 1)\n' >words.pipe
 printf 'input image[y, x]\noutput a = otsu(image)\noutput b = li(image)\noutput c = 2 * li(image)\n' >plain.pipe
