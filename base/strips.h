@@ -1,5 +1,5 @@
 /*
- * strips: how many rows a work-item of a GPU marches over, which the compiler counts with and runs plan by.
+ * strips: how many rows a work-item of a GPU streams over, which the compiler counts with and runs plan by.
  */
 #ifndef BASE_STRIPS_H
 #define BASE_STRIPS_H

@@ -486,7 +486,7 @@ void cg_declarations(CgKernel *k, size_t column, Str *out)
     }
 }
 
-void cg_range_params(CgKernel *k, ProgArg strip, bool march_z)
+void cg_range_params(CgKernel *k, ProgArg strip, bool stream_z)
 {
     cg_param_extent(k, 0, 0);
     if (!k->boxed) { /* then images tell their own pitch */
@@ -495,7 +495,7 @@ void cg_range_params(CgKernel *k, ProgArg strip, bool march_z)
     cg_param(k, (ProgArg){ARG_ROWS_FROM, 0, 0}, "int ", "rows_from");
     cg_param(k, (ProgArg){ARG_ROWS_TO, 0, 0}, "int ", "rows_to");
     cg_param(k, strip, "int ", "strip");
-    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", march_z ? "row_from" : "plane_from");
+    cg_param(k, (ProgArg){ARG_PLANE_FROM, 0, 0}, "int ", stream_z ? "row_from" : "plane_from");
 }
 
 void cg_open_kernel(CgKernel *k, Str *out)

@@ -109,7 +109,7 @@ bool cg_mentions(const char *text, const char *name);
 /* Declares z and c, where `body` mentions them. */
 void cg_plane_names(CgKernel *k, const char *body, Str *out);
 /* Declares what says which pixels a launch computes; the strip as ARG_STRIP. */
-void cg_range_params(CgKernel *k, ProgArg strip, bool march_z);
+void cg_range_params(CgKernel *k, ProgArg strip, bool stream_z);
 /* Where the parameters so far are more than `most` bytes, numbers about images and params move to slots of the values;
  * what is declared afterwards stays a parameter. */
 enum { CG_MOST_OF_KERNEL = 900, CG_MOST_OF_READER = 600 }; /* of 1024 that OpenCL 1.2 promises: more is to come */

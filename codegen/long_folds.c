@@ -9,7 +9,7 @@
  * many operations, the steps of each sum are in their order, and no loop is so long that compilers
  * would be busy with it.
  */
-#include "by_products.h"
+#include "epilogue.h"
 #include "kernel.h"
 
 #include "../ir/long_fold.h"
@@ -27,8 +27,8 @@ typedef struct Long {
     const char *lo, *hi; /* of the fold's index */
     bool blends;         /* it is one by parts: of differences, and of the pixel in the middle */
     CgBlend blend;
-    const char *rows;  /* macro: how many of them a work-item has */
-    const char *march; /* variable: "y" or "plane" */
+    const char *rows;   /* macro: how many of them a work-item has */
+    const char *stream; /* variable: "y" or "plane" */
 } Long;
 
 static IrExprNode fold_of(const Long *l)
@@ -71,16 +71,16 @@ static const char *read_row(CgContext *cx, IrExpr read)
 }
 
 /* What is folded, for the pixel at these coordinates and this index. */
-static const char *body_text(Long *l, CgReadText read, const char *x, const char *march, const char *index)
+static const char *body_text(Long *l, CgReadText read, const char *x, const char *stream, const char *index)
 {
     CgContext *cx = &l->cx;
     const CgContext around = *cx;
     const IrExprNode fold = fold_of(l);
     cx->read = read;
     cx->x = x;
-    cx->y = l->of.axis == IR_AX_Z ? cx->y : march;
-    cx->plane = l->of.axis == IR_AX_Z ? march : cx->plane;
-    cx->z = l->of.axis == IR_AX_Z ? march : cx->z;
+    cx->y = l->of.axis == IR_AX_Z ? cx->y : stream;
+    cx->plane = l->of.axis == IR_AX_Z ? stream : cx->plane;
+    cx->z = l->of.axis == IR_AX_Z ? stream : cx->z;
     vec_push(l->k->arena, &cx->loops, (CgLoop){(int)fold.num, fold.b, fold.c, index});
     const char *text = cg_atom(l->k->arena, cg_expr(cx, fold.a));
     cx->read = around.read;
@@ -179,8 +179,8 @@ static void store_sums(Long *l)
     const char *to = cg_param_buffer(k, id, true);
     CgMemo memo = {l->of.fold, "sum[r][k]"};
     open_each(l, "r", l->rows);
-    cg_line(cx, "const int %s = from + r;", l->march);
-    cg_line(cx, "if (%s <= last && x < w) {", l->march);
+    cg_line(cx, "const int %s = from + r;", l->stream);
+    cg_line(cx, "if (%s <= last && x < w) {", l->stream);
     cx->indent++;
     cg_line(cx, "%s value[PX];", element);
     open_each(l, "k", "PX");
@@ -511,7 +511,7 @@ static void begin_long(Long *l, CgKernel *k, const IrStep *step)
     l->blends = fold.fold == IR_FOLD_BLEND;
     l->blend = l->blends ? cg_blend(k, l->of.fold) : (CgBlend){0};
     l->rows = l->of.axis == IR_AX_X ? "LONG_ROWS_X" : "LONG_ROWS";
-    l->march = z ? "plane" : "y";
+    l->stream = z ? "plane" : "y";
     l->cx.x = "(x + k)";
     l->cx.y = z ? "y" : "(from + r)";
     l->cx.plane = z ? "(from + r)" : "plane";

@@ -22,7 +22,7 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[], kernel_text_rows[],
-    kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_f64_math[],
+    kernel_text_long_folds[], kernel_text_slices[], kernel_text_epilogue[], kernel_text_f64_math[],
     kernel_text_as_file[];
 
 /* ---- numbering --------------------------------------------------------------------------- */
@@ -478,7 +478,7 @@ static void kernel_step(CgBuild *b, const IrStep *step)
                     .lines = lines,
                     .kernel = add_kernel(b, &k, &body, lines),
                     .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
-                    .march_z = step->shape != IR_SHAPE_DIRECT && step->march == IR_AX_Z,
+                    .stream_z = step->shape != IR_SHAPE_DIRECT && step->stream == IR_AX_Z,
                     .boxed = k.boxed,
                     .value = -1,
                     .of_value = -1};
@@ -709,7 +709,7 @@ static const char *library(const CgBuild *b)
     }
     return arena_printf(b->arena, "%s%s%s%s%s%s%s%s%s", kernel_text_px_math, kernel_text_px_whole,
                         f64 ? kernel_text_f64_math : "", kernel_text_pixels, kernel_text_rows, kernel_text_long_folds,
-                        kernel_text_slices, kernel_text_by_products, as_file ? kernel_text_as_file : "");
+                        kernel_text_slices, kernel_text_epilogue, as_file ? kernel_text_as_file : "");
 }
 
 const Program *cg_program(IrGraph *g, const IrSchedule *schedule, const char *hash)

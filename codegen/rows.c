@@ -1,9 +1,9 @@
 /*
- * rows: kernels that march over the image a row at a time.
+ * rows: kernels that stream over the image a row at a time.
  *
  * A work-item owns PX neighbouring columns.  For every row it takes the columns around them,
  * computes the stages on them in registers, and adds what it has to all the sums over rows that
- * this row is part of: a fold over the march axis is kept transposed, as one partial result for
+ * this row is part of: a fold over the stream axis is kept transposed, as one partial result for
  * every output row that is still open.  Only the columns of the halo are computed twice, and the
  * rows at the beginning of a strip.
  *
@@ -20,7 +20,7 @@
  */
 #include "rows.h"
 
-#include "by_products.h"
+#include "epilogue.h"
 
 #include <assert.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     row.border = border;
     row.inside = NULL;
     double ahead;
-    row.fixed = base.fixed && axis == r->step->march && ir_is_const(k->g, offset, &ahead);
+    row.fixed = base.fixed && axis == r->step->stream && ir_is_const(k->g, offset, &ahead);
     row.ahead = row.fixed ? base.ahead + (int)ahead : 0;
     const char *there = cg_plus(k->arena, from, shift);
     const char *written = arena_printf(k->arena, "%s(%s, %s)", CG_BORDER_MAPS[border],
@@ -82,16 +82,16 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     return row;
 }
 
-/* While the longest fold warms up, the march stands so far in front of the strip that what others read from there may
+/* While the longest fold warms up, the stream stands so far in front of the strip that what others read from there may
  * lie before the rows that are there at all, in a part of the image: they begin `rows` - 1 rows before it. */
 static Row not_before(const Rows *r, Row row, const char *rows)
 {
-    const char *march = rows_march_z(r) ? "plane" : "y";
-    const char **name = rows_march_z(r) ? &row.plane : &row.y, **of = rows_march_z(r) ? &row.plane_of : &row.y_of;
-    if (r->warms_up && strcmp(*name, march) == 0) {
+    const char *stream = rows_stream_z(r) ? "plane" : "y";
+    const char **name = rows_stream_z(r) ? &row.plane : &row.y, **of = rows_stream_z(r) ? &row.plane_of : &row.y_of;
+    if (r->warms_up && strcmp(*name, stream) == 0) {
         const char *first =
             strcmp(rows, "1") == 0 ? "first" : cg_minus(r->k->arena, "first", cg_one_less(r->k->arena, rows));
-        *name = *of = arena_printf(r->k->arena, "max(%s, %s)", march, first);
+        *name = *of = arena_printf(r->k->arena, "max(%s, %s)", stream, first);
     }
     return row;
 }
@@ -123,9 +123,9 @@ static void drop_unused_rows(Rows *r)
 
 /* ---- reads ------------------------------------------------------------------------------- */
 
-static IrExpr march_offset(const Rows *r, const IrExprNode *n)
+static IrExpr stream_offset(const Rows *r, const IrExprNode *n)
 {
-    return rows_march_z(r) ? n->c : n->b;
+    return rows_stream_z(r) ? n->c : n->b;
 }
 
 static bool is_folded(const Rows *r, IrExpr offset)
@@ -145,7 +145,7 @@ static Row row_of_read(Rows *r, const IrExprNode *n)
             continue;
         }
         int axis = i == 0 ? IR_AX_Y : IR_AX_Z;
-        row = derive_row(r, axis == r->step->march ? not_before(r, row, "1") : row, axis, offset[i], n->border);
+        row = derive_row(r, axis == r->step->stream ? not_before(r, row, "1") : row, axis, offset[i], n->border);
         if (other != NULL && row.inside != NULL) { /* off the image along either */
             row.inside = arena_printf(r->k->arena, "(%s && %s)", other, row.inside);
         }
@@ -412,38 +412,38 @@ static const char *rise_text(CgContext *cx, IrExpr e)
     return element_text(r, &n, find_rises(r, array_of_read(r, &n, &own)), rows_left(r, n.node));
 }
 
-/* ---- folds over the march axis ----------------------------------------------------------- */
+/* ---- folds over the stream axis ----------------------------------------------------------- */
 
-typedef struct MarchWalk {
+typedef struct StreamWalk {
     const Rows *r;
     int index;
     bool found;
     IrBorder border;
-} MarchWalk;
+} StreamWalk;
 
-static void look_for_march(const IrGraph *g, IrExpr e, void *ctx)
+static void look_for_stream(const IrGraph *g, IrExpr e, void *ctx)
 {
-    MarchWalk *w = ctx;
+    StreamWalk *w = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op != IR_X_READ) {
         return;
     }
-    IrExpr offset = march_offset(w->r, n);
+    IrExpr offset = stream_offset(w->r, n);
     if (offset != 0 && ir_expr(g, offset)->op == IR_X_INDEX && (int)ir_expr(g, offset)->num == w->index) {
         w->found = true;
         w->border = n->border;
     }
 }
 
-/* Is this a fold over the march axis?  Then under which border. */
-static bool is_march_fold(const Rows *r, IrExpr e, IrBorder *border)
+/* Is this a fold over the stream axis?  Then under which border. */
+static bool is_stream_fold(const Rows *r, IrExpr e, IrBorder *border)
 {
     const IrExprNode *n = ir_expr(r->k->g, e);
     if (n->op != IR_X_FOLD || n->rank != IR_PIXEL) {
         return false;
     }
-    MarchWalk w = {.r = r, .index = (int)n->num};
-    ir_walk(r->k->g, n->a, look_for_march, &w);
+    StreamWalk w = {.r = r, .index = (int)n->num};
+    ir_walk(r->k->g, n->a, look_for_stream, &w);
     *border = w.border;
     return w.found;
 }
@@ -453,9 +453,9 @@ static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
     Rows *r = ctx;
     IrBorder border;
     const IrExprNode *n = ir_expr(g, e);
-    IrExpr offset = n->op == IR_X_READ ? march_offset(r, n) : 0;
+    IrExpr offset = n->op == IR_X_READ ? stream_offset(r, n) : 0;
     r->shifts = r->shifts || (offset != 0 && ir_expr(g, offset)->op != IR_X_INDEX);
-    if (!is_march_fold(r, e, &border)) {
+    if (!is_stream_fold(r, e, &border)) {
         return;
     }
     double lo, hi;
@@ -587,7 +587,7 @@ static void emit_sum_row(Rows *r, IrExpr e, const char *open, const char *hi, co
 
 /* One row more for every open sum, which begins one; one of them is finished then, and the first
  * is taken.  Returns the text that replaces the fold. */
-static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
+static const char *emit_stream_fold(Rows *r, IrExpr e, IrBorder border)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
@@ -619,7 +619,7 @@ static const char *emit_march_fold(Rows *r, IrExpr e, IrBorder border)
     int fold_index = r->fold_index;
     Row fold_row = r->fold_row;
     Row from = rows_begins_with_others(r, &n, last) ? r->at : not_before(r, r->at, rows);
-    r->fold_row = derive_row(r, from, r->step->march, last, border);
+    r->fold_row = derive_row(r, from, r->step->stream, last, border);
     note_folded(r, &r->fold_row);
     r->fold_index = (int)n.num;
     const int around = ir_pass_into(&r->passed);
@@ -643,13 +643,13 @@ static void prepare(Rows *r, IrExpr e)
     if (e == 0 || ir_expr(r->k->g, e)->rank != IR_PIXEL || ir_passed(r->k->g, &r->passed, e)) {
         return;
     }
-    if (r->fold_index < 0 && is_march_fold(r, e, &border)) {
+    if (r->fold_index < 0 && is_stream_fold(r, e, &border)) {
         for (int i = 0; i < r->cx.memo.n; i++) {
             if (r->cx.memo.at[i].e == e) {
                 return;
             }
         }
-        CgMemo memo = {e, emit_march_fold(r, e, border)};
+        CgMemo memo = {e, emit_stream_fold(r, e, border)};
         vec_push(r->k->arena, &r->cx.memo, memo);
         return;
     }
@@ -673,7 +673,7 @@ static void emit_columns(Rows *r, IrId id, const Row *row, const char *array)
     r->cx.x = strcmp(left, "0") == 0 ? "(x + k)" : arena_printf(arena, "(x + k - %s)", left);
     r->cx.y = row->y;
     r->cx.plane = row->plane;
-    r->cx.z = rows_march_z(r) ? row->plane : r->cx.z;
+    r->cx.z = rows_stream_z(r) ? row->plane : r->cx.z;
     if (rows_column_extremes(r, e, array)) {
         return;
     }
@@ -728,7 +728,7 @@ static void store_stage(Rows *r, IrId id, const char *array)
     const bool file = ir_node(k->g, id)->elem == ELEM_FILE;
     rows_line(r, arena_printf(k->arena, "%s(%s, %s + %s + x, %s);", file ? "STORE_AS_FILE" : "STORE_COLUMNS",
                               cg_element(k, id), to, cg_row(k, id, to, "c", "z", "plane", "y"), from));
-    cg_add_by_products(k, id, from, r->cx.indent, r->body);
+    cg_add_epilogue(k, id, from, r->cx.indent, r->body);
 }
 
 static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
@@ -789,7 +789,7 @@ static void emit_row(Rows *r)
 static void describe_inside(Rows *r)
 {
     CgKernel *k = r->k;
-    bool z = rows_march_z(r);
+    bool z = rows_stream_z(r);
     Str columns;
     str_init(&columns, k->arena);
     for (int i = 0; i < r->extents.n; i++) {

@@ -1,6 +1,6 @@
 /*
- * rows: what the writers of a kernel that marches over rows hand to each other (rows.c says how it
- * marches): rows.c writes what is done on a row, rows_frame.c the loops around it.
+ * rows: what the writers of a kernel that streams over rows hand to each other (rows.c says how it
+ * streams): rows.c writes what is done on a row, rows_frame.c the loops around it.
  */
 #ifndef CODEGEN_ROWS_H
 #define CODEGEN_ROWS_H
@@ -58,7 +58,7 @@ typedef struct Tile {
 } Tile;
 
 /* A stored node's rows, from `lo` to `hi` rows from the current one, that stay in registers while
- * the march passes over them (rows_carry.c). */
+ * the stream passes over them (rows_carry.c). */
 typedef struct Carried {
     IrId node;
     const char *channel, *array;
@@ -69,7 +69,7 @@ typedef struct Carried {
     const char *least; /* of px_at: rows before are not read, and need not be there; NULL: any */
 } Carried;
 
-/* The rows that a fold over the march axis takes for one of its results, from the first to the last. */
+/* The rows that a fold over the stream axis takes for one of its results, from the first to the last. */
 typedef struct LastRow {
     IrExpr ahead, behind;
     IrBorder border;
@@ -93,16 +93,16 @@ typedef struct Rows {
     /* The stage that is being emitted. */
     IrId stage;
     Row at;
-    int fold_index;  /* of the fold over the march axis around the expression; -1 none */
+    int fold_index;  /* of the fold over the stream axis around the expression; -1 none */
     IrPassed passed; /* what has been prepared, in a stage or in such a fold */
     Row fold_row;
-    Vec(LastRow) last_rows;     /* of all folds over the march axis */
+    Vec(LastRow) last_rows;     /* of all folds over the stream axis */
     const char *depth;          /* rows of warm-up: the longest fold; NULL none */
     bool uneven;                /* there are shorter ones */
     IrExpr early;               /* the longest fold's rows but one; 0 none */
-    IrExpr steps;               /* of all folds over the march axis, for one pixel; 0 none */
+    IrExpr steps;               /* of all folds over the stream axis, for one pixel; 0 none */
     IrExpr open;                /* rows that these keep open; 0 none */
-    bool warms_up;              /* some stage has a fold over the march axis */
+    bool warms_up;              /* some stage has a fold over the stream axis */
     bool shifts;                /* and some read is moved along it by something else */
     bool fetches;               /* and one that is long enough to fetch rows a turn ahead */
     bool gpu;                   /* the text is for GPUs alone */
@@ -114,9 +114,9 @@ typedef struct Rows {
     const IrAhead *ahead; /* each stage's rows are computed once, and kept; NULL: on each row that is read */
 } Rows;
 
-static inline bool rows_march_z(const Rows *r)
+static inline bool rows_stream_z(const Rows *r)
 {
-    return r->step->march == IR_AX_Z;
+    return r->step->stream == IR_AX_Z;
 }
 
 /* The extent of a stage or of what one reads. */
@@ -143,7 +143,7 @@ const char *rows_width(Rows *r, IrId node);
 /* The row that a fold takes last, from the current one.  Folds of one image whose windows end a few rows apart take the
  * same row, the last one's: those that end first keep their sums that much longer. */
 IrExpr rows_shared_last(const Rows *r, const IrExprNode *fold, IrBorder border);
-/* The march begins where this fold does, or reads nothing that the other folds do not read of the same image. */
+/* The stream begins where this fold does, or reads nothing that the other folds do not read of the same image. */
 bool rows_begins_with_others(const Rows *r, const IrExprNode *fold, IrExpr last);
 
 /* A line of what is done on a row. */
@@ -158,10 +158,10 @@ void rows_mend_sides(Rows *r, IrId node, const char *array);
 const char *rows_emit_stage(Rows *r, IrId id, Row row, const char *array);
 
 /* Kernels whose stages' rows are computed once and kept (rows_ahead.c): lays out the rows of all nodes, and writes what
- * is done on a row of the march but for the stores. */
+ * is done on a row of the stream but for the stores. */
 void rows_lay_ahead(Rows *r, const IrAhead *ahead);
 void rows_emit_ahead(Rows *r);
-/* The array of a node's columns `by` rows from that which the march is at, or from that of a stage. */
+/* The array of a node's columns `by` rows from that which the stream is at, or from that of a stage. */
 const char *rows_kept(const Rows *r, IrId node, int by);
 const char *rows_kept_beside(const Rows *r, IrId stage, const IrExprNode *read);
 
@@ -172,7 +172,7 @@ bool rows_choose_carried(const Rows *r, Rows *inside);
 const char *rows_carried(const Rows *r, IrId node, const Row *row, const char *channel);
 /* The condition under which a strip is away from the image's edges. */
 const char *rows_are_inside(const Rows *r);
-/* What stands around the march for them: in front of it, at the beginning and the end of a turn. */
+/* What stands around the stream for them: in front of it, at the beginning and the end of a turn. */
 void rows_open_carried(Rows *r, Str *out);
 void rows_keep_carried(Rows *r, Str *out);
 void rows_move_carried(Rows *r, Str *out);
@@ -187,7 +187,7 @@ void rows_emit_chords(Rows *r, const Chords *c, const char *open, int last);
 
 /* A stage that is the smallest or largest pixel along x, all of its columns at once (rows_extremes.c); false: it is none. */
 bool rows_column_extremes(Rows *r, IrExpr e, const char *array);
-/* Whether a fold along the march takes the extreme of a turn's rows once for all windows: then what is open before a
+/* Whether a fold along the stream takes the extreme of a turn's rows once for all windows: then what is open before a
  * turn, the turn's rows, and the extreme of those so far are declared; and a row is added. */
 bool rows_is_march_extreme(const Rows *r, const IrExprNode *fold, const char *late);
 void rows_open_extremes(Rows *r, const char *open, const IrExprNode *fold, const char *rows);

@@ -1,7 +1,7 @@
 /*
  * rows_ahead: kernels whose stages keep their rows in registers for those who read them.
  *
- * At each row of the march every stage is computed once, as far ahead as the stages behind it need (ir/ahead.h), out
+ * At each row of the stream every stage is computed once, as far ahead as the stages behind it need (ir/ahead.h), out
  * of the rows of what it reads, which are all there.  So a stencil of a stencil of a stencil, or several rounds of a
  * loop, are one kernel that computes nothing twice but the columns beside a work-item's own ones.
  *
@@ -43,14 +43,14 @@ const char *rows_kept_beside(const Rows *r, IrId stage, const IrExprNode *read)
     return rows_kept(r, read->node, rows_of(r, stage)->hi + (int)by);
 }
 
-/* ---- what stands around the march ---------------------------------------------------------- */
+/* ---- what stands around the stream ---------------------------------------------------------- */
 
 static const char *ahead_of(const Rows *r, const char *from, int rows)
 {
     return rows == 0 ? from : cg_plus(r->k->arena, from, arena_printf(r->k->arena, rows < 0 ? "(%d)" : "%d", rows));
 }
 
-/* The first rows of the march are before those that a part of the image has of an image that is needed later. */
+/* The first rows of the stream are before those that a part of the image has of an image that is needed later. */
 static const char *least_row(const Rows *r, const IrRowsOf *of)
 {
     return of->lo - r->ahead->warm < of->from ? ahead_of(r, "first", of->from) : NULL;
@@ -112,7 +112,7 @@ static void load_row(Rows *r, const IrRowsOf *of, const char *at, const char *ar
     }
 }
 
-/* The rows that are there before the first one of the march. */
+/* The rows that are there before the first one of the stream. */
 static void load_first_rows(Rows *r, const IrRowsOf *of, const char *array)
 {
     if (of->hi == of->lo) {

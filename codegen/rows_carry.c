@@ -1,5 +1,5 @@
 /*
- * rows_carry: stored rows that stay in registers while a march passes over them.
+ * rows_carry: stored rows that stay in registers while a stream passes over them.
  *
  * A kernel with short folds that reads an image on several rows loads most of them again and again,
  * and waits for each.  Where a group's strip is away from all of the image's edges nothing is mapped,
@@ -116,7 +116,7 @@ static void fetch(const Carried *c, int indent, const char *to, const char *at, 
 const char *rows_are_inside(const Rows *r)
 {
     return arena_printf(r->k->arena, "%s >= 0 && %s < %s%s", ahead_of(r, "begin", r->lo), ahead_of(r, "last", r->hi),
-                        cg_param_extent(r->k, 0, rows_march_z(r) ? 2 : 1), r->columns_inside);
+                        cg_param_extent(r->k, 0, rows_stream_z(r) ? 2 : 1), r->columns_inside);
 }
 
 void rows_open_carried(Rows *r, Str *out)

@@ -97,7 +97,7 @@ static bool is_extreme(const Rows *r, const Chords *c)
 {
     const IrGraph *g = r->k->g;
     const IrExprNode *read = ir_expr(g, c->inner.a);
-    IrExpr along = rows_march_z(r) ? read->c : read->b, across = rows_march_z(r) ? read->b : read->c;
+    IrExpr along = rows_stream_z(r) ? read->c : read->b, across = rows_stream_z(r) ? read->b : read->c;
     const IrExprNode *row = ir_expr(g, along), *column = ir_expr(g, read->a);
     bool picks = c->outer.fold >= IR_FOLD_MIN && c->outer.fold <= IR_FOLD_ALL;
     return picks && c->outer.flat && !c->inner.flat && read->op == IR_X_READ && read->channel == 0 && across == 0 &&

@@ -1,5 +1,5 @@
 /*
- * rows_extent: how many columns beside its own a work-item of a kernel that marches over rows computes or loads of each
+ * rows_extent: how many columns beside its own a work-item of a kernel that streams over rows computes or loads of each
  * node (rows.c).
  */
 #include "rows.h"

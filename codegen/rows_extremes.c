@@ -1,9 +1,9 @@
 /*
- * rows_extremes: smallest and largest values along x, and along the march, in fewer steps than one for each pixel.
+ * rows_extremes: smallest and largest values along x, and along the stream, in fewer steps than one for each pixel.
  *
  * Neighbouring windows share most of their pixels.  Along x four columns share the middle of their windows, and add what lies
  * before and behind it; CPUs, which have more columns side by side, double the length of their runs instead.
- * Along the march a turn's rows all belong to most of the open windows, which take their extreme once: a window that ends
+ * Along the stream a turn's rows all belong to most of the open windows, which take their extreme once: a window that ends
  * in the turn takes that of the first rows, one that begins in it that of the last ones (M. van Herk, 1992).
  * Of equal values, such as zeros, an extreme is the last one; pixels keep their order here, and windows may
  * overlap, so that the bits are those of one after the other.

@@ -1,10 +1,10 @@
 /*
- * rows_frame: the loops around what a marching kernel does on a row (rows.c): over rows, or over
+ * rows_frame: the loops around what a streaming kernel does on a row (rows.c): over rows, or over
  * turns of rows that are fetched a turn ahead.
  */
 #include "rows.h"
 
-#include "by_products.h"
+#include "epilogue.h"
 
 #include <string.h>
 
@@ -13,8 +13,8 @@ enum { AHEAD_ON_CPU = 4 }; /* rows a turn there, where kept rows move in memory 
 /* The loop around the rows of a kernel that looks at each row once. */
 static void write_loop(Rows *r, Str *out)
 {
-    const char *march = rows_march_z(r) ? "plane" : "y";
-    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", march, march, march, r->body->at,
+    const char *stream = rows_stream_z(r) ? "plane" : "y";
+    str_addf(out, "    for (int %s = first; %s <= last; %s++) {\n%s%s    }\n", stream, stream, stream, r->body->at,
              r->stores->at);
 }
 
@@ -38,12 +38,12 @@ static void write_fetches(Rows *r, int indent, const char *from, Str *out)
 {
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
-        const char *march = rows_march_z(r) ? "plane" : "y";
+        const char *stream = rows_stream_z(r) ? "plane" : "y";
         str_addf(out, "%*s", indent, "");
         if (t->own) {
-            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, march, from, t->row);
+            str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, stream, from, t->row);
         } else {
-            str_addf(out, "FETCH_%s(%s, %s, %s, %s, %s, %s);\n", of_tile(t), t->array, t->element, t->map, march, from,
+            str_addf(out, "FETCH_%s(%s, %s, %s, %s, %s, %s);\n", of_tile(t), t->array, t->element, t->map, stream, from,
                      t->row);
         }
     }
@@ -99,7 +99,7 @@ static void write_turns(Rows *r, Str *out)
              "            }\n"
              "        }\n"
              "%s",
-             rows_march_z(r) ? "plane" : "y", r->body->at, r->stores->at, r->after->at);
+             rows_stream_z(r) ? "plane" : "y", r->body->at, r->stores->at, r->after->at);
     rows_move_carried(r, out);
     str_add(out, "    }\n");
 }
@@ -133,11 +133,11 @@ void rows_begin_text(Rows *r, Str *out)
 {
     CgKernel *k = r->k;
     ProgArg strip = {ARG_STRIP, r->early != 0 ? cg_host(&k->cg->host, r->early) : 0, r->early != 0};
-    cg_range_params(k, strip, rows_march_z(r));
+    cg_range_params(k, strip, rows_stream_z(r));
     cg_functions(k, out);
 }
 
-static void write_march(Rows *r, int indent, Str *out)
+static void write_stream(Rows *r, int indent, Str *out)
 {
     Str text;
     str_init(&text, r->k->arena);
@@ -159,11 +159,11 @@ static void write_march(Rows *r, int indent, Str *out)
 void rows_write_kernel(Rows *r, Rows *inside, Str *out)
 {
     CgKernel *k = r->k;
-    Str planes, by_products;
+    Str planes, epilogue;
     str_init(&planes, k->arena);
-    str_init(&by_products, k->arena);
-    cg_open_by_products(k, r->step, &by_products);
-    if (!rows_march_z(r)) {
+    str_init(&epilogue, k->arena);
+    cg_open_epilogue(k, r->step, &epilogue);
+    if (!rows_stream_z(r)) {
         const IrGrid *grid = &k->g->grids.at[k->domain];
         bool named = grid->has[IR_AX_C] && grid->has[IR_AX_Z];
         cg_plane_names(k, named ? "c z" : r->body->at, &planes);
@@ -181,17 +181,17 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     cg_open_kernel(k, out);
     cg_write_place(k, r->step, shares(r), out);
     str_add(out, planes.at);
-    str_add(out, by_products.at);
+    str_add(out, epilogue.at);
     if (r->depth != NULL) {
         str_addf(out, "    const int begin = %s;\n", cg_minus(k->arena, "first", cg_one_less(k->arena, r->depth)));
     }
     if (inside != NULL) {
         str_addf(out, "    if (%s) {\n", rows_are_inside(inside));
-        write_march(inside, 4, out);
+        write_stream(inside, 4, out);
         str_add(out, "    } else {\n");
     }
-    write_march(r, inside != NULL ? 4 : 0, out);
+    write_stream(r, inside != NULL ? 4 : 0, out);
     str_add(out, inside != NULL ? "    }\n" : "");
-    cg_close_by_products(k, r->step, out);
+    cg_close_epilogue(k, r->step, out);
     str_add(out, "}\n");
 }

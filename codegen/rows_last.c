@@ -1,4 +1,4 @@
-/* rows_last: which row each of a kernel's folds over the march axis takes last, so that they share rows (rows.c). */
+/* rows_last: which row each of a kernel's folds over the stream axis takes last, so that they share rows (rows.c). */
 #include "rows.h"
 
 enum { MAX_LATE = 6 }; /* rows that a finished sum is kept in registers, which a tile would cost too */

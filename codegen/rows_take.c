@@ -3,16 +3,16 @@
 
 #include <string.h>
 
-/* Where a row of a stored node lies.  While the folds warm up the march stands in front of the
+/* Where a row of a stored node lies.  While the folds warm up the stream stands in front of the
  * strip, perhaps of the image: there only what a fold moved is read as it is. */
 const char *rows_row_text(Rows *r, IrId node, const char *y, const char *plane, const char *channel)
 {
     CgKernel *k = r->k;
     const char *buffer = cg_param_buffer(k, node, false);
     const IrGrid *grid = &k->g->grids.at[ir_node(k->g, node)->grid];
-    const char *march = rows_march_z(r) ? "plane" : "y";
-    if (r->warms_up && strcmp(rows_march_z(r) ? plane : y, march) == 0) {
-        *(rows_march_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", march);
+    const char *stream = rows_stream_z(r) ? "plane" : "y";
+    if (r->warms_up && strcmp(rows_stream_z(r) ? plane : y, stream) == 0) {
+        *(rows_stream_z(r) ? &plane : &y) = arena_printf(k->arena, "max(%s, first)", stream);
     }
     const char *c = channel[0] != '\0' ? channel : "c";
     const char *z = k->g->grids.at[k->domain].has[IR_AX_C] ? "z" : plane;

@@ -135,7 +135,7 @@ bool show_all_kernels(Compilation *c, Str *out, Err *err)
                       &plan, err));
     str_addf(out,
              "#pragma OPENCL FP_CONTRACT OFF\n#define RUNS_AHEAD %d\n#define PX %d\n#define LX %d\n"
-             "#define BY_PRODUCTS 1\n%s",
+             "#define EPILOGUE 1\n%s",
              exec_plan_runs_ahead(plan, &target), target.px, target.lx, c->program->library);
     bool ok = add_kernels(plan, out, err);
     exec_plan_free(plan);

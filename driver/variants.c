@@ -33,7 +33,7 @@ typedef struct Cuts {
 /* One program that there could be. */
 typedef struct Plan {
     const char *digest; /* of its text */
-    int others;         /* kernels that do not march */
+    int others;         /* kernels that do not stream */
 } Plan;
 
 typedef struct Search {
@@ -44,7 +44,7 @@ typedef struct Search {
     int looks;  /* that were taken */
 } Search;
 
-/* How many kernels do not march: their folds are too long for that, or they read from memory. */
+/* How many kernels do not stream: their folds are too long for that, or they read from memory. */
 static int count_others(const Program *program)
 {
     int n = 0;

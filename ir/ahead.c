@@ -10,7 +10,7 @@ enum { UNKNOWN_COLUMNS = 4 };
 typedef struct AheadWalk {
     IrAhead *to;
     int reader; /* place of the stage that reads */
-    int begin;  /* the row of the march from which on it is needed */
+    int begin;  /* the row of the stream from which on it is needed */
     int *first; /* by place: the same of each */
     bool fits;
     Arena *arena;
@@ -49,7 +49,7 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
-/* Rows from `lo` to `hi` are needed when the march is at its row `begin` before the first result, and later. */
+/* Rows from `lo` to `hi` are needed when the stream is at its row `begin` before the first result, and later. */
 static void need(IrRowsOf *of, int lo, int hi, int begin)
 {
     of->lo = smaller(of->lo, lo);

@@ -1,8 +1,8 @@
 /*
- * ahead: on which rows a kernel that marches over rows has its stages, and what it reads, when it computes each row of
+ * ahead: on which rows a kernel that streams over rows has its stages, and what it reads, when it computes each row of
  * each stage once.
  *
- * At row y of the march a stage is computed on row y + hi, so far ahead that those who read it on the rows below find
+ * At row y of the stream a stage is computed on row y + hi, so far ahead that those who read it on the rows below find
  * them, and its rows from y + lo on are still there.  So stages follow each other down the image, each behind the one
  * that it reads by as many rows as it reaches: a line buffer for each, in registers.
  */
@@ -18,7 +18,7 @@ typedef struct IrRowsOf {
     IrId node;     /* a stage, or an image that a stage reads */
     bool computed; /* a stage */
     int lo, hi;    /* the rows that are there, from the current one: lo <= hi */
-    int from;      /* the first of its rows that the march's first result needs, from that row */
+    int from;      /* the first of its rows that the stream's first result needs, from that row */
     int left,
         right;  /* columns beside a work-item's own ones; of images as many as there may be where they are not known */
     bool moved; /* some read is on another row than its reader; then: */
@@ -28,7 +28,7 @@ typedef struct IrRowsOf {
 
 typedef struct IrAhead {
     Vec(IrRowsOf) of; /* stages in the order of the kernel, then images */
-    int warm;         /* rows that the march begins before its first result */
+    int warm;         /* rows that the stream begins before its first result */
 } IrAhead;
 
 /*
@@ -37,7 +37,7 @@ typedef struct IrAhead {
  * stage is read on other rows under a border that takes it from far away, or on columns that are not known here.
  */
 bool ir_find_ahead(IrGraph *g, const IrId *stage, int n, const bool *stored, IrAhead *to);
-/* Some stage's rows are read when the march has passed them, or before it is there. */
+/* Some stage's rows are read when the stream has passed them, or before it is there. */
 bool ir_ahead_keeps(const IrAhead *ahead);
 /* Registers for the rows that are there, of a work-item with so many columns of its own. */
 int ir_ahead_registers(const IrGraph *g, const IrAhead *ahead, int columns);

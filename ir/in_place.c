@@ -25,7 +25,7 @@ static int count_stored(const IrSchedule *s, const IrStep *step)
 }
 
 /* Reductions of what the kernel stores are taken by it: then work-items beyond the edge compute the last columns once
- * more, maybe after they are written (codegen/kernels/by_products.cl). */
+ * more, maybe after they are written (codegen/kernels/epilogue.cl). */
 static bool is_reduced(const IrSchedule *s, const IrStep *step)
 {
     bool reduced = false;

@@ -19,7 +19,7 @@ typedef enum IrStepKind {
  * How a kernel walks over the image:
  *   DIRECT  each work-item computes PX pixels of a row and reads what it needs from memory;
  *   ROWS    it loads the columns around its pixels once and computes the stages on them in
- *           registers, marching down y (or z): folds over the march axis are transposed, every
+ *           registers, streaming down y (or z): folds over the stream axis are transposed, every
  *           row that is loaded is added to all the sums that it is part of;
  *   LONG    its one stage is a fold longer than registers hold: a work-item keeps the sums of a few
  *           neighbours and takes the pixels that they are made of one after the other.
@@ -29,7 +29,7 @@ typedef enum IrShape { IR_SHAPE_DIRECT, IR_SHAPE_ROWS, IR_SHAPE_LONG } IrShape;
 typedef struct IrStep {
     IrStepKind kind;
     IrShape shape;
-    int march;        /* IR_AX_Y or IR_AX_Z; LONG: the axis of the fold */
+    int stream;       /* IR_AX_Y or IR_AX_Z; LONG: the axis of the fold */
     int ahead;        /* ROWS: each stage's rows are computed once and kept for those who read them (ahead.h), so many
                          rows a turn; 0: they are computed for each of these */
     Vec(IrId) stages; /* KERNEL, SCALARS: in topological order; PRIMITIVE: the one node */

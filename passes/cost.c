@@ -57,7 +57,7 @@ static bool is_index(const IrGraph *g, IrExpr e, double index)
 }
 
 /* Does a fold over the index go over rows or planes? */
-static bool is_march(const IrGraph *g, IrExpr e, const void *ctx)
+static bool is_stream(const IrGraph *g, IrExpr e, const void *ctx)
 {
     const double *index = ctx;
     const IrExprNode *n = ir_expr(g, e);
@@ -81,7 +81,7 @@ static double time_of(const IrExprNode *n)
 static Ops count_fold(Count *c, const IrExprNode *n)
 {
     const double rounds = rounds_of(c, n), size = n->type == ELEM_F64 ? 2 : 1;
-    if (ir_any(c->g, n->a, is_march, &n->num)) { /* kept transposed: a partial result for every open row */
+    if (ir_any(c->g, n->a, is_stream, &n->num)) { /* kept transposed: a partial result for every open row */
         c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
         c->of->sums += PIXELS * rounds * size;
         c->of->folds++;

@@ -1,7 +1,7 @@
 /*
  * epilogue: reductions that are taken while the image that they are about is written.
  *
- * A kernel that marches over rows has the pixels that it stores in registers.  Where a reduction
+ * A kernel that streams over rows has the pixels that it stores in registers.  Where a reduction
  * wants just these pixels, each group of the kernel reduces its own and hands a partial result on,
  * and the image is not read again.  Minima, maxima, counts and sums of small whole numbers are the
  * same in any order.  Other sums follow the blocks of reference/ref.h: columns of 64 rows, which are a
@@ -45,7 +45,7 @@ static bool blocks_pay(Cost *c, const IrStep *step, IrId image)
     CostKernel k = cost_kernel(c, step->stages.at, step->stages.n);
     double often = (k.halo + BLOCK_ROWS) / BLOCK_ROWS, seldom = cost_strip_factor(k.halo);
     double size = (double)elem_size(ir_node(c->g, image)->elem);
-    return k.known && step->march == IR_AX_Y &&
+    return k.known && step->stream == IR_AX_Y &&
            cost_time(c, &k) * (often - seldom) < cost_bytes(c, size) + cost_launch(c);
 }
 

@@ -8,7 +8,7 @@
 
 /* The image whose pixels, each as it is stored, the reduction is about; 0 when there is none. */
 IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction);
-/* Lets kernels that march over rows hand partial results to reductions of what they store. */
+/* Lets kernels that stream over rows hand partial results to reductions of what they store. */
 void pass_choose_epilogues(Grouping *b);
 
 #endif

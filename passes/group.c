@@ -38,7 +38,7 @@ static void add_stage(Group *b, int step, IrId id)
 /* Values that are computed one after the other share a launch. */
 static int scalars_step(Group *b, int loop)
 {
-    const IrStep step = {.kind = IR_STEP_SCALARS, .march = IR_AX_Y, .loop = loop};
+    const IrStep step = {.kind = IR_STEP_SCALARS, .stream = IR_AX_Y, .loop = loop};
     const IrStep *last = b->s->steps.n > 0 ? &b->s->steps.at[b->s->steps.n - 1] : NULL;
     bool shared = last != NULL && last->kind == IR_STEP_SCALARS && last->loop == loop;
     return shared ? b->s->steps.n - 1 : add_step(b, step);
@@ -69,7 +69,7 @@ static void start_carries(Group *b, const IrLoop *loop)
         IrExpr first = value ? ir_value(b->g, c->first, 0) : ir_read(b->g, c->first);
         IrNode *node = ir_node(b->g, c->carry);
         node->map.value = first;
-        IrStep kernel = {.kind = IR_STEP_KERNEL, .march = IR_AX_Y, .loop = loop->parent};
+        IrStep kernel = {.kind = IR_STEP_KERNEL, .stream = IR_AX_Y, .loop = loop->parent};
         add_stage(b, value ? scalars_step(b, loop->parent) : add_step(b, kernel), c->carry);
         b->s->stored[c->carry] = !value;
     }
@@ -86,7 +86,7 @@ static int child_loop(const IrGraph *g, int loop, int inner)
 static void schedule_node(Group *b, IrId id)
 {
     const IrNode *node = ir_node(b->g, id);
-    IrStep step = {.march = IR_AX_Y, .loop = node->loop};
+    IrStep step = {.stream = IR_AX_Y, .loop = node->loop};
     switch (node->op) {
     case IR_INPUT:
     case IR_CARRY:

@@ -1,7 +1,7 @@
 /*
  * horizontal: horizontal fusion: kernels that read the same image become one.
  *
- * Two kernels over the same grid that march over rows are one with all their results when they read
+ * Two kernels over the same grid that stream over rows are one with all their results when they read
  * the same image, or one reads at the same pixel what the other stores: each image is read once,
  * and what is read at the pixel comes from a register.  Time by the roofline (cost.h) must be less
  * for one kernel than for two, or as long with one launch less, and the rows that it keeps open must
@@ -33,7 +33,7 @@ typedef struct Horizontal {
     IrGraph *g;
     IrSchedule *s;
     Cost *cost;
-    bool *rows;          /* by step: it is a kernel that marches over rows */
+    bool *rows;          /* by step: it is a kernel that streams over rows */
     Vec(int) candidates; /* steps with which one may become one kernel, in ascending order */
 } Horizontal;
 

@@ -37,7 +37,7 @@ static const char TOO_LONG[] = "its window is longer than the registers of a wor
 
 typedef struct Form {
     bool rows;  /* it can be computed in rows at all */
-    bool folds; /* it has a fold over the march axis */
+    bool folds; /* it has a fold over the stream axis */
     bool y_fold, z_fold;
     const char *why; /* when it cannot */
 } Form;
@@ -46,10 +46,10 @@ typedef struct Walk {
     IrGraph *g;
     int domain;
     Form form;
-    int depth;       /* folds around the expression */
-    int march_index; /* of the outermost fold, when it is over a march axis; -1 */
-    int march_axis;
-    bool marched; /* a read in that fold has been seen; under which border: */
+    int depth;        /* folds around the expression */
+    int stream_index; /* of the outermost fold, when it is over a stream axis; -1 */
+    int stream_axis;
+    bool streamed; /* a read in that fold has been seen; under which border: */
     IrBorder border;
     IrPassed passed;
 } Walk;
@@ -86,8 +86,8 @@ static void check_offset(Walk *w, IrExpr offset, int axis)
         }
         return;
     }
-    bool is_march = o->op == IR_X_INDEX && (int)o->num == w->march_index && axis == w->march_axis;
-    if (!is_march && o->rank > IR_HOST) {
+    bool is_stream = o->op == IR_X_INDEX && (int)o->num == w->stream_index && axis == w->stream_axis;
+    if (!is_stream && o->rank > IR_HOST) {
         refuse(w, "its window is not a plain fold over rows");
     }
 }
@@ -112,15 +112,15 @@ static void check_read(Walk *w, const IrExprNode *n)
     for (int ax = 0; ax < 3; ax++) {
         check_offset(w, offset[ax], ax);
     }
-    if (w->march_index >= 0) {
-        const IrExpr march = offset[w->march_axis];
-        bool marched = march != 0 && ir_expr(w->g, march)->op == IR_X_INDEX;
-        if (!marched) {
+    if (w->stream_index >= 0) {
+        const IrExpr stream = offset[w->stream_axis];
+        bool streamed = stream != 0 && ir_expr(w->g, stream)->op == IR_X_INDEX;
+        if (!streamed) {
             refuse(w, "a fold over rows also reads a fixed row");
-        } else if (w->marched && w->border != n->border) { /* a row outside is another one for each */
+        } else if (w->streamed && w->border != n->border) { /* a row outside is another one for each */
             refuse(w, "a fold over rows reads under two borders");
         }
-        w->marched = true;
+        w->streamed = true;
         w->border = n->border;
     }
 }
@@ -175,15 +175,15 @@ static void check_fold(Walk *w, const IrExprNode *n)
     }
     AxisWalk axis = {.index = (int)n->num, .axis = -1};
     ir_walk(w->g, n->a, find_axis, &axis);
-    int outer = w->march_index;
+    int outer = w->stream_index;
     if (axis.axis >= 0) {
         if (w->depth > 0 || axis.both) {
             refuse(w, "its window is not a plain fold over rows");
             return;
         }
-        w->march_index = (int)n->num;
-        w->march_axis = axis.axis;
-        w->marched = false;
+        w->stream_index = (int)n->num;
+        w->stream_axis = axis.axis;
+        w->streamed = false;
         w->form.folds = true;
         w->form.y_fold = w->form.y_fold || axis.axis == IR_AX_Y;
         w->form.z_fold = w->form.z_fold || axis.axis == IR_AX_Z;
@@ -193,7 +193,7 @@ static void check_fold(Walk *w, const IrExprNode *n)
     check(w, n->a);
     w->depth--;
     w->passed.fold = around;
-    w->march_index = outer;
+    w->stream_index = outer;
 }
 
 static void check(Walk *w, IrExpr e)
@@ -218,7 +218,7 @@ static void check(Walk *w, IrExpr e)
     case IR_X_COORD:
         if ((int)n.num == IR_AX_C) {
             refuse(w, "it depends on the channel");
-        } else if (w->march_index >= 0) { /* a row is added to the sums of several pixels at once */
+        } else if (w->stream_index >= 0) { /* a row is added to the sums of several pixels at once */
             refuse(w, "a fold over rows also takes the place of the pixel");
         }
         break;
@@ -268,7 +268,7 @@ static const Form *form_of(Grouping *b, IrId id)
         return b->form[id];
     }
     IrGraph *g = b->g;
-    Walk w = {.g = g, .domain = ir_node(g, id)->grid, .march_index = -1, .form = {.rows = true}};
+    Walk w = {.g = g, .domain = ir_node(g, id)->grid, .stream_index = -1, .form = {.rows = true}};
     check(&w, ir_node(g, id)->map.value);
     if (long_axis(g, id) >= 0) {
         refuse(&w, TOO_LONG);
@@ -306,7 +306,7 @@ static int place_of(const Kernel *k, IrId id)
 /* How a stage is read by another one of the kernel. */
 typedef struct RowUse {
     bool read;
-    bool moved, fixed, shifted; /* along the march axis by a fold, by a constant; along x */
+    bool moved, fixed, shifted; /* along the stream axis by a fold, by a constant; along x */
     IrBorder border;
 } RowUse;
 
@@ -652,6 +652,6 @@ void pass_choose_shapes(Grouping *b)
         int along = step->stages.n == 1 ? long_axis(b->g, step->stages.at[0]) : -1;
         step->shape = along >= 0 ? IR_SHAPE_LONG : rows ? IR_SHAPE_ROWS : IR_SHAPE_DIRECT;
         step->ahead = step->shape == IR_SHAPE_ROWS ? rows_a_turn(&k) : 0;
-        step->march = along >= 0 ? along : z_fold ? IR_AX_Z : IR_AX_Y;
+        step->stream = along >= 0 ? along : z_fold ? IR_AX_Z : IR_AX_Y;
     }
 }

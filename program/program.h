@@ -17,7 +17,7 @@
  *     pitch and a first column of its own.
  *   - Whole-image values live in one small buffer of doubles, `values`.
  *   - A kernel's text starts with `#define`s and tables that the run writes from Define rows;
- *     BY_PRODUCTS is 1 where the kernel hands partial results to reductions,
+ *     EPILOGUE is 1 where the kernel hands partial results to reductions,
  *     RUNS_AHEAD 1 where rounds of loops may be enqueued that are none any more.
  */
 #ifndef RUNTIME_PROGRAM_H
@@ -171,12 +171,12 @@ typedef enum ArgKind {
     ARG_HOST_UINT,    /* a = host expression: uint; what no uint is becomes the nearest one, NaN 0 */
     ARG_HOST_FLOAT,   /* a = host expression: float */
     ARG_HOST_DOUBLE,  /* a = host expression: double */
-    ARG_ROWS_FROM,    /* int: first row (when marching over z: plane) to compute */
+    ARG_ROWS_FROM,    /* int: first row (when streaming over z: plane) to compute */
     ARG_ROWS_TO,      /* int: one past the last */
-    ARG_PLANE_FROM,   /* int: first plane to compute; where the march is over planes, the first row of each */
+    ARG_PLANE_FROM,   /* int: first plane to compute; where the stream is over planes, the first row of each */
     ARG_PART_Y,       /* readers: int, the row of the image where the primitive's part begins */
     ARG_PART_PLANE,   /* readers: int, the plane where it begins */
-    ARG_STRIP,        /* int: rows that one work-item marches over; b = 1: it begins a = host expression rows
+    ARG_STRIP,        /* int: rows that one work-item streams over; b = 1: it begins a = host expression rows
                        before them; b = 2: it takes a rows at a time, without those before */
     ARG_PLANES,       /* a = buffer: int, stored planes of each channel */
     ARG_SEAM,         /* a = buffer, b = 1 y, 2 z: int, rows or planes before it lie behind the last */
@@ -253,7 +253,7 @@ typedef struct ProgStep {
     const char *lines;     /* .pipe lines */
     int kernel;            /* LAUNCH; PRIMITIVE: the kernel whose text defines what it reads, or -1 */
     int grid;              /* the iteration domain */
-    bool march_z;          /* LAUNCH: work-items march over planes, strips are cut from d, and the
+    bool stream_z;         /* LAUNCH: work-items stream over planes, strips are cut from d, and the
                               third dimension of the launch counts h * channels rows */
     bool boxed;            /* its text gives each buffer a pitch and a first column of its own */
     const char *primitive; /* PRIMITIVE: name in the runtime's table */

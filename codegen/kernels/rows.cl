@@ -254,25 +254,25 @@ static inline float4 px_bytes_above(uint raw)
 #define TILE_X(name) (PX * LX * (int)get_group_id(0) - name##_left)
 
 /* In groups at an edge each column comes from where the border maps it. */
-#define FETCH_ROWS(name, T, map, march, from, row)                                                 \
+#define FETCH_ROWS(name, T, map, stream, from, row)                                                 \
     if (TILE_X(name) >= 0 && TILE_X(name) + name##_columns <= w) {                                 \
-        FETCH_VECTORS(name, T, march, from, row,                                                   \
+        FETCH_VECTORS(name, T, stream, from, row,                                                   \
                       name##_raw[px_v] = *(const global RAW(T) *)(px_row + px_x))                  \
     } else {                                                                                       \
-        FETCH_VECTORS(name, T, march, from, row, name##_raw[px_v] = GATHERED(T, map))              \
+        FETCH_VECTORS(name, T, stream, from, row, name##_raw[px_v] = GATHERED(T, map))              \
     }
-#define FETCH_RISES(name, T, map, march, from, row)                                                \
+#define FETCH_RISES(name, T, map, stream, from, row)                                                \
     if (TILE_X(name) >= 1 && TILE_X(name) + name##_columns <= w) {                                 \
-        FETCH_VECTORS(name, T, march, from, row,                                                   \
+        FETCH_VECTORS(name, T, stream, from, row,                                                   \
                       name##_raw[px_v] = *(const global RAW(T) *)(px_row + px_x);                  \
                       name##_foot[px_v] = (px_row + px_x)[-1])                                     \
     } else {                                                                                       \
-        FETCH_VECTORS(name, T, march, from, row, name##_raw[px_v] = GATHERED(T, map);              \
+        FETCH_VECTORS(name, T, stream, from, row, name##_raw[px_v] = GATHERED(T, map);              \
                       name##_foot[px_v] = px_row[map(px_x - 1, w)])                                \
     }
-#define FETCH_VECTORS(name, T, march, from, row, fetch)                                            \
+#define FETCH_VECTORS(name, T, stream, from, row, fetch)                                            \
     PX_UNROLL for (int px_v = 0; px_v < name##_vectors; px_v++) {                                  \
-        const int march = min((from) + VECTOR_ROW(name, px_v), last);                              \
+        const int stream = min((from) + VECTOR_ROW(name, px_v), last);                              \
         const int px_x = TILE_X(name) + VECTOR_COLUMN(name, px_v);                                 \
         const global T *px_row = row;                                                              \
         fetch;                                                                                     \
@@ -317,9 +317,9 @@ static inline float4 px_bytes_above(uint raw)
         to[(at) + 3] = px_q.w;                                                                     \
     }
 #define OWN_ROWS(name, T) RAW(T) name##_raw[TURNS], name##_kept[TURNS]
-#define FETCH_OWN(name, T, march, from, row)                                                       \
+#define FETCH_OWN(name, T, stream, from, row)                                                       \
     PX_UNROLL for (int px_v = 0; px_v < TURNS; px_v++) {                                           \
-        const int march = min((from) + px_v, last);                                                \
+        const int stream = min((from) + px_v, last);                                                \
         name##_raw[px_v] = *(const global RAW(T) *)((row) + IN_ROW(x));                            \
     }
 #define KEEP_OWN(name)                                                                             \
@@ -333,7 +333,7 @@ static inline float4 px_bytes_above(uint raw)
         name[3] = px_q.w;                                                                          \
     }
 
-/* Rows that stay in registers while the march passes over them, TURNS of them a turn, where all
+/* Rows that stay in registers while the stream passes over them, TURNS of them a turn, where all
  * columns of the group are inside.  A halo of one or two columns is loaded as such. */
 #define ROWS_CARRIED ROWS_OF(3)
 #define UP2(n) ((n) <= 2 ? 2 : UP4(n))
@@ -410,14 +410,14 @@ static inline float4 px_bytes_above(uint raw)
 #define IN_ROW(x) (x)
 #define RISE_BYTES(width) 0
 #define TILE_ROWS(name, T, TYPE, left, width)
-#define FETCH_ROWS(name, T, map, march, from, row)
+#define FETCH_ROWS(name, T, map, stream, from, row)
 #define KEEP_ROWS(name, T, TYPE)
 #define TILE_RISES(name, T, TYPE, left, width)
-#define FETCH_RISES(name, T, map, march, from, row)
+#define FETCH_RISES(name, T, map, stream, from, row)
 #define KEEP_RISES(name, T, TYPE)
 #define ROWS_ARE_KEPT
 #define OWN_ROWS(name, T)
-#define FETCH_OWN(name, T, march, from, row)
+#define FETCH_OWN(name, T, stream, from, row)
 #define KEEP_OWN(name)
 #define TAKE_OWN(name, T, TYPE, row) LOAD_COLUMNS(T, name, PX, (row) + x)
 #define TAKE_COLUMNS(name, T, TYPE, n, map, row, x0, w)                                            \

@@ -1,5 +1,5 @@
 /*
- * exec_launch: a launch is a grid of groups of 256 columns.  Downwards a work-item marches over a strip of
+ * exec_launch: a launch is a grid of groups of 256 columns.  Downwards a work-item streams over a strip of
  * rows: long strips read their halo rarely, short ones make enough groups to fill the device, so the
  * strip follows from the image's size.
  *
@@ -41,7 +41,7 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The halo is that of the reads, or what the folds over the march take, which in volumes need not be along the same
+/* The halo is that of the reads, or what the folds over the stream take, which in volumes need not be along the same
  * axis.  There is none where rows are computed without those before. */
 static Rows rows_of(const ExecPlan *plan, const ExecTarget *target, int s)
 {
@@ -79,7 +79,7 @@ static int64_t short_strip(const ExecTarget *target, int64_t columns, int rows, 
     return best;
 }
 
-/* How many rows a work-item marches over: about as many as waste little, but such that the groups
+/* How many rows a work-item streams over: about as many as waste little, but such that the groups
  * come out as whole rounds of what the device works on at a time. */
 static int64_t strip_of(const ExecTarget *target, int64_t columns, int rows, const Rows *kernel)
 {
@@ -143,9 +143,9 @@ void exec_plan_launch(ExecPlan *plan, const ExecTarget *target, int s)
     const ProgStep *step = &plan->program->steps[s];
     const ExecGrid *g = &plan->grids[step->grid];
     ExecStep *to = &plan->steps[s];
-    int64_t planes = step->march_z ? (int64_t)g->c * g->h : g->planes;
+    int64_t planes = step->stream_z ? (int64_t)g->c * g->h : g->planes;
     int64_t columns = ceil_div(g->w, EXEC_COLUMNS) * planes;
-    to->rows = step->march_z ? g->d : g->h;
+    to->rows = step->stream_z ? g->d : g->h;
     Rows kernel = rows_of(plan, target, s);
     int block = given_strip(step);
     bool blocks = block > 0 && blocks_pay(target, columns, to->rows, kernel.halo, block);

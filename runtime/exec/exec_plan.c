@@ -565,7 +565,7 @@ static bool works_in_place(const ExecPlan *plan, int kernel)
     return in_place;
 }
 
-static bool has_by_products(const ExecPlan *plan, int kernel)
+static bool has_epilogue(const ExecPlan *plan, int kernel)
 {
     bool any = false;
     for (int s = 0; plan->parts == NULL && s < plan->program->n_steps; s++) {
@@ -595,8 +595,8 @@ bool exec_plan_text(const ExecPlan *plan, const ExecTarget *target, int kernel, 
     }
     fprintf(out, "#define RUNS_AHEAD %d\n", exec_plan_runs_ahead(plan, target));
     if (!reader) {
-        fprintf(out, "#define PX %d\n#define LX %d\n#define BY_PRODUCTS %d\n", target->px, target->lx,
-                has_by_products(plan, kernel));
+        fprintf(out, "#define PX %d\n#define LX %d\n#define EPILOGUE %d\n", target->px, target->lx,
+                has_epilogue(plan, kernel));
     }
     uint64_t constants = target->dev != NULL ? dev_info(target->dev)->constants : UINT64_MAX;
     bool ok = host_defines(plan->program, &plan->host, k->defines, k->n_defines, constants, out, err) ||

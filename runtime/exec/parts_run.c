@@ -155,7 +155,7 @@ static size_t divided_up(int64_t a, int64_t b)
     return (size_t)((a + b - 1) / b);
 }
 
-/* Its march goes along the part's rows (planes), or all the way, beside those of the part. */
+/* Its stream goes along the part's rows (planes), or all the way, beside those of the part. */
 static bool run_launch(Segment *seg, const PartsTask *task)
 {
     Run *run = seg->run;
@@ -165,7 +165,7 @@ static bool run_launch(Segment *seg, const PartsTask *task)
     int from = larger(seg->at - task->lo, 0);
     int to = smaller(seg->at + seg->rows + task->hi, seg->plan->extent);
     ExecRange range = {.from = from, .to = to};
-    bool beside = seg->plan->kind == PARTS_CUT && seg->plan->planes != step->march_z;
+    bool beside = seg->plan->kind == PARTS_CUT && seg->plan->planes != step->stream_z;
     size_t groups[3] = {planned->groups[0], divided_up(to - from, planned->strip), planned->groups[2]};
     if (seg->plan->kind == PARTS_WHOLE) {
         range = (ExecRange){.to = planned->rows};
@@ -184,7 +184,7 @@ static bool run_launch(Segment *seg, const PartsTask *task)
     const DevArg *args;
     const size_t group[3] = {(size_t)run->exec->target.lx, 1, 1};
     for (int c = 0; c < (beside ? g->c : 1); c++) { /* planes of each channel lie apart */
-        range.plane_from = beside ? c * (step->march_z ? g->h : g->d) + from : 0;
+        range.plane_from = beside ? c * (step->stream_z ? g->h : g->d) + from : 0;
         TRY(exec_args(run->exec, task->step, &range, &args, run->err));
         TRY(dev_launch(run->exec->dev, exec_built_kernel(run->exec->built, step->kernel), args, exec_n_args(step),
                        groups, group, step->name, run->err));

@@ -10,7 +10,7 @@
 #include <string.h>
 
 extern const char kernel_text_px_math[], kernel_text_px_whole[], kernel_text_pixels[], kernel_text_rows[],
-    kernel_text_long_folds[], kernel_text_slices[], kernel_text_by_products[], kernel_text_visit[], kernel_text_label[];
+    kernel_text_long_folds[], kernel_text_slices[], kernel_text_epilogue[], kernel_text_visit[], kernel_text_label[];
 
 static const char GENERATED[] =
     "x y z w h d c k m j i n p q r s t x0 y0 z0 x1 y1 r0 r1 p0 p1 t0 t1 u0 u1 s2 from turn side begin first last end strip "
@@ -68,9 +68,9 @@ static void draw_from(Draw *d, const char *text, char *to, size_t size)
 
 static void new_name(Draw *d, const char *text, const char *renamed, char *to, size_t size)
 {
-    static const char *const TEXTS[] = {kernel_text_px_math,     kernel_text_px_whole, kernel_text_pixels,
-                                        kernel_text_rows,        kernel_text_slices,   kernel_text_long_folds,
-                                        kernel_text_by_products, kernel_text_visit,    kernel_text_label};
+    static const char *const TEXTS[] = {kernel_text_px_math,  kernel_text_px_whole, kernel_text_pixels,
+                                        kernel_text_rows,     kernel_text_slices,   kernel_text_long_folds,
+                                        kernel_text_epilogue, kernel_text_visit,    kernel_text_label};
     do {
         draw_from(d, draw_chance(d, 60) ? GENERATED : draw_one(d, TEXTS), to, size);
     } while (has_word(text, to) || has_word(renamed, to));

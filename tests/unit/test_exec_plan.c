@@ -50,10 +50,10 @@ static void strips_fill_the_device_and_respect_halos(void **state)
     }
 }
 
-static void planes_are_marched_over(void **state)
+static void planes_are_streamed(void **state)
 {
     (void)state;
-    const ProgStep steps[] = {{.kind = STEP_LAUNCH, .name = "z", .march_z = true, .grid = 2, .value = -1}};
+    const ProgStep steps[] = {{.kind = STEP_LAUNCH, .name = "z", .stream_z = true, .grid = 2, .value = -1}};
     Program program = program_with(CHAIN_BUFFERS, 0, CHAIN_KERNELS, 1, steps, 1, NULL, 0);
     ProgInput none = IMAGE;
     none.buffer = -1;
@@ -197,7 +197,7 @@ int main(void)
         cmocka_unit_test(strips_of_small_images_follow_their_halo),
         cmocka_unit_test(strips_are_whole_turns),
         cmocka_unit_test(blocks_need_a_large_image),
-        cmocka_unit_test(planes_are_marched_over),
+        cmocka_unit_test(planes_are_streamed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -194,7 +194,7 @@ static void filters_by_an_index_are_stages(void **state)
         {"input image[y, x]\noutput a = max(sum(image[dx = k] for k in -i .. i) / i for i in 1 .. 3)\n"
          "output b = any(image > mean_filter(image, i) for i in 1 .. 2)\n",
          1},
-        /* What is sorted marches over no rows. */
+        /* What is sorted streams over no rows. */
         {"input image[y, x]\noutput a = median(gaussian(image, s) for s in 1 .. 2)\n", 2},
     };
     check_counted(CASES, sizeof CASES / sizeof *CASES);

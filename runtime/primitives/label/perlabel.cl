@@ -1,7 +1,7 @@
 /*
  * perlabel: for each label the exact sum, the smallest, the largest or the number of its values.
  *
- * Work-items march down columns.  A run of equal labels is folded in registers; runs that have
+ * Work-items stream down columns.  A run of equal labels is folded in registers; runs that have
  * ended go, a few rows' worth at a time, into a small table in local memory, and what the group has
  * collected there goes to global memory at the end.  Background has its own registers and entry.
  *
@@ -23,7 +23,7 @@
 
 #define PERLABEL_INLINE static inline __attribute__((always_inline))
 #define PERLABEL_GROUP 256
-#define PERLABEL_STRIP 64    /* rows that a work-item marches over */
+#define PERLABEL_STRIP 64    /* rows that a work-item streams over */
 #define PERLABEL_BATCH 8     /* rows that are read together */
 #define PERLABEL_ENTRIES 512 /* of the local table; one more for background */
 #define PERLABEL_PIECES 4    /* 32-bit words of a sum */
@@ -273,7 +273,7 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(uint part, int w, int h, int lanes)
     }
 
 /* A group folds every n-th part. */
-#define PERLABEL_MARCH(fold)                                                                       \
+#define PERLABEL_STREAM(fold)                                                                       \
     local uint own_keys[PERLABEL_ENTRIES], own_entries[(PERLABEL_ENTRIES + 1) * PERLABEL_PIECES];  \
     const uint own_end = perlabel_end(own_capacity, own_labels, own_slot);                         \
     const uint own_last = (uint)min((ulong)own_end, (ulong)own_first + own_range);                 \
@@ -291,14 +291,14 @@ PERLABEL_INLINE PerlabelSpot perlabel_spot(uint part, int w, int h, int lanes)
     }
 
 PERLABEL_KERNEL void perlabel_run(READ_PARAMS, int own_w, int own_h, int own_planes, int own_lanes,
-                                  PERLABEL_ABOUT){PERLABEL_MARCH(PERLABEL_FOLD)}
+                                  PERLABEL_ABOUT){PERLABEL_STREAM(PERLABEL_FOLD)}
 
 #if PERLABEL_FOLD == 0
 
 PERLABEL_KERNEL void perlabel_exponents(READ_PARAMS, int own_w, int own_h, int own_planes,
                                         int own_lanes, PERLABEL_ABOUT)
 {
-    PERLABEL_MARCH(PERLABEL_EXPONENTS)
+    PERLABEL_STREAM(PERLABEL_EXPONENTS)
 }
 
 #endif

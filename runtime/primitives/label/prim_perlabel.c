@@ -66,8 +66,8 @@ typedef struct PerLabel {
     bool counts;              /* whole numbers are wanted as they are */
 } PerLabel;
 
-/* Launches a kernel for labels from `first` on; with `march` over the image, else over labels. */
-static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t first, uint64_t range)
+/* Launches a kernel for labels from `first` on; with `stream` over the image, else over labels. */
+static bool launch(const PerLabel *p, const char *kernel, bool stream, uint64_t first, uint64_t range)
 {
     const PrimCall *call = p->call;
     int lanes = 0;
@@ -78,7 +78,7 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
     size_t strips = ((size_t)call->h + STRIP - 1) / STRIP * (size_t)call->planes;
     size_t each = (size_t)ITEMS >> lanes;
     size_t groups = ((size_t)range + ITEMS - 1) / ITEMS;
-    if (march) {
+    if (stream) {
         groups = across * ((strips + each - 1) / each);
     }
     groups = groups < MOST_GROUPS ? groups : MOST_GROUPS;
@@ -95,13 +95,13 @@ static bool launch(const PerLabel *p, const char *kernel, bool march, uint64_t f
                            dev_uint(range),
                            dev_mem(table),
                            dev_mem((int)call->perlabel.fold == LABEL_SUM ? call->scratch : table)};
-    return visit_launch(call, &(VisitLaunch){.program = march ? p->reads : p->bare,
+    return visit_launch(call, &(VisitLaunch){.program = stream ? p->reads : p->bare,
                                              .kernel = kernel,
-                                             .reads = march,
+                                             .reads = stream,
                                              .groups = groups,
                                              .group = ITEMS,
-                                             .args = march ? args : args + 4,
-                                             .n_args = march ? 11 : 7});
+                                             .args = stream ? args : args + 4,
+                                             .n_args = stream ? 11 : 7});
 }
 
 static bool run_fold(const PerLabel *p)

@@ -1,9 +1,9 @@
 /*
- * by_products: partial results that a kernel that marches over rows hands to the reductions of what
+ * epilogue: partial results that a kernel that streams over rows hands to the reductions of what
  * it stores (passes/epilogue.c chooses them).
  */
-#ifndef CODEGEN_BY_PRODUCTS_H
-#define CODEGEN_BY_PRODUCTS_H
+#ifndef CODEGEN_EPILOGUE_H
+#define CODEGEN_EPILOGUE_H
 
 #include "kernel.h"
 
@@ -12,8 +12,8 @@
 void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out);
 /* Before the first row, after a row of `stage` (`columns`: its array from the own columns on), and
  * after the last row. */
-void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out);
-void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent, Str *out);
-void cg_close_by_products(CgKernel *k, const IrStep *step, Str *out);
+void cg_open_epilogue(CgKernel *k, const IrStep *step, Str *out);
+void cg_add_epilogue(CgKernel *k, IrId stage, const char *columns, int indent, Str *out);
+void cg_close_epilogue(CgKernel *k, const IrStep *step, Str *out);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Reductions of what a kernel stores, taken on the way (BY_PRODUCTS): the columns of a work-item by
+ * Reductions of what a kernel stores, taken on the way (EPILOGUE): the columns of a work-item by
  * itself, then those of a group in the tree of reduce.cl, so that a group with 64 rows gives a block's
  * result.  NaN is left out.
  *
@@ -12,12 +12,12 @@
  * once more, or, where they have their columns from the group's tile, columns that nobody stores; what
  * they reduce is left out, as are columns between the edge and theirs.
  */
-#if BY_PRODUCTS
-#define BY_PRODUCTS_X min((int)get_global_id(0) * PX, (w - 1) / PX * PX)
+#if EPILOGUE
+#define EPILOGUE_X min((int)get_global_id(0) * PX, (w - 1) / PX * PX)
 #if PX == 4
-#define BY_PRODUCTS_TILE_X (int)get_global_id(0) * PX
+#define EPILOGUE_TILE_X (int)get_global_id(0) * PX
 #else
-#define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
+#define EPILOGUE_TILE_X EPILOGUE_X
 #endif
 #define REDUCED_LANES                                                                              \
     local double px_lanes[PX * LX];                                                                \
@@ -88,8 +88,8 @@ static inline __attribute__((always_inline)) void px_reduce_lanes(int quantity, 
     }
 }
 #else
-#define BY_PRODUCTS_X (int)get_global_id(0) * PX
-#define BY_PRODUCTS_TILE_X BY_PRODUCTS_X
+#define EPILOGUE_X (int)get_global_id(0) * PX
+#define EPILOGUE_TILE_X EPILOGUE_X
 #define REDUCED_LANES
 #define REDUCED_OPEN(name, V)
 #define REDUCED_ADD(name, V, wanted, T, from)

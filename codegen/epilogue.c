@@ -1,9 +1,9 @@
 /*
- * by_products: the lines of a kernel that reduce what it stores; what they say is in
- * kernels/by_products.cl.  In a run in parts, whose launches overlap, BY_PRODUCTS is 0 and the lines
+ * epilogue: the lines of a kernel that reduce what it stores; what they say is in
+ * kernels/epilogue.cl.  In a run in parts, whose launches overlap, EPILOGUE is 0 and the lines
  * are nothing.
  */
-#include "by_products.h"
+#include "epilogue.h"
 
 static bool is_taken_in(const CgShared *cg, const IrStep *step, IrId reduction)
 {
@@ -11,7 +11,7 @@ static bool is_taken_in(const CgShared *cg, const IrStep *step, IrId reduction)
     return image != 0 && &cg->sched->steps.at[cg->sched->step[image]] == step;
 }
 
-static bool has_by_products(const CgKernel *k, const IrStep *step)
+static bool has_epilogue(const CgKernel *k, const IrStep *step)
 {
     bool any = false;
     for (int i = 0; i < step->stages.n; i++) {
@@ -23,7 +23,7 @@ static bool has_by_products(const CgKernel *k, const IrStep *step)
 /* The reduction that comes next; 0 when there is none. */
 static IrId next_of(const CgKernel *k, const IrStep *step, IrId before)
 {
-    for (IrId id = before + 1; has_by_products(k, step) && id < (IrId)k->g->nodes.n; id++) {
+    for (IrId id = before + 1; has_epilogue(k, step) && id < (IrId)k->g->nodes.n; id++) {
         if (is_taken_in(k->cg, step, id)) {
             return id;
         }
@@ -53,21 +53,21 @@ static const char *partials(CgKernel *k, const IrStep *step, IrId reduction)
 
 void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
 {
-    bool any = has_by_products(k, step);
-    const char *x = !any ? "(int)get_global_id(0) * PX" : share ? "BY_PRODUCTS_TILE_X" : "BY_PRODUCTS_X";
+    bool any = has_epilogue(k, step);
+    const char *x = !any ? "(int)get_global_id(0) * PX" : share ? "EPILOGUE_TILE_X" : "EPILOGUE_X";
     str_addf(out,
              "    const int x = %s;\n"
              "    const int first = rows_from + (int)get_group_id(1) * strip;\n"
              "    const int last = min(first + strip, rows_to) - 1;\n"
              "    const int %s + (int)get_group_id(2);\n",
-             x, step->march == IR_AX_Z ? "y = row_from" : "plane = plane_from");
-    str_addf(out, "%s    %s (x >= w) {\n        return;\n    }\n%s", any ? "#if !BY_PRODUCTS\n" : "",
+             x, step->stream == IR_AX_Z ? "y = row_from" : "plane = plane_from");
+    str_addf(out, "%s    %s (x >= w) {\n        return;\n    }\n%s", any ? "#if !EPILOGUE\n" : "",
              share ? "IF_NOTHING_IS_SHARED" : "if", any ? "#endif\n" : "");
 }
 
-void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
+void cg_open_epilogue(CgKernel *k, const IrStep *step, Str *out)
 {
-    if (has_by_products(k, step)) {
+    if (has_epilogue(k, step)) {
         str_add(out, "    REDUCED_LANES;\n");
     }
     for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
@@ -76,7 +76,7 @@ void cg_open_by_products(CgKernel *k, const IrStep *step, Str *out)
     }
 }
 
-void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent, Str *out)
+void cg_add_epilogue(CgKernel *k, IrId stage, const char *columns, int indent, Str *out)
 {
     const Elem elem = ir_node(k->g, stage)->elem; /* f32 holds what is kept of a file as it is read again */
     for (IrId id = 1; k->cg->sched->reduced[stage] && id < (IrId)k->g->nodes.n; id++) {
@@ -87,7 +87,7 @@ void cg_add_by_products(CgKernel *k, IrId stage, const char *columns, int indent
     }
 }
 
-void cg_close_by_products(CgKernel *k, const IrStep *step, Str *out)
+void cg_close_epilogue(CgKernel *k, const IrStep *step, Str *out)
 {
     for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
         str_addf(out, "    REDUCED_CLOSE(reduced%d, %d, %s);\n", k->cg->slot[id], wanted_of(k, id),
