@@ -2,8 +2,6 @@
 #include "footprint.h"
 #include "function.h"
 
-#include "edit.h"
-
 typedef struct Bound {
     int index;
     IrExpr lo, hi;
@@ -32,38 +30,150 @@ static IrReach *reach_of(Walk *w, IrId node)
     return &fp->reach.at[fp->reach.n - 1];
 }
 
-typedef struct Substitution {
-    const Walk *walk;
-    bool high;
-} Substitution;
+/* ---- how far an offset goes -------------------------------------------------------------- */
 
-static IrExpr bind_index(IrGraph *g, IrExpr e, void *ctx)
+static bool ends_of(const Walk *w, IrExpr e, IrEnds *ends);
+
+static IrEnds apply(IrGraph *g, IrExprOp op, IrEnds a)
 {
-    const Substitution *s = ctx;
-    const IrExprNode *n = ir_expr(g, e);
-    if (n->op != IR_X_INDEX) {
-        return ir_made_anew(g, e); /* ranks and constants are right again */
-    }
-    for (int i = 0; i < s->walk->n_bounds; i++) {
-        if (s->walk->bounds[i].index == (int)n->num) {
-            return s->high ? s->walk->bounds[i].hi : s->walk->bounds[i].lo;
-        }
-    }
-    return e;
+    return (IrEnds){ir_op1(g, op, a.lo), ir_op1(g, op, a.hi)};
 }
 
-/* The offset at both ends of every index, and so (affine) its smallest and largest value. */
-static void widen(Walk *w, IrExpr offset, IrExpr *lo, IrExpr *hi)
+static IrEnds apply_both(IrGraph *g, IrExprOp op, IrEnds a, IrEnds b)
 {
-    IrExpr end[2] = {offset, offset};
-    for (int k = 0; k < 2 && ir_expr(w->g, offset)->rank > IR_HOST; k++) {
-        Substitution s = {w, k == 1};
-        end[k] = ir_rewrite(w->g, offset, bind_index, &s);
+    return (IrEnds){ir_op2(g, op, a.lo, b.lo), ir_op2(g, op, a.hi, b.hi)};
+}
+
+static IrEnds united(IrGraph *g, IrEnds a, IrEnds b)
+{
+    return (IrEnds){ir_op2(g, IR_X_MIN, a.lo, b.lo), ir_op2(g, IR_X_MAX, a.hi, b.hi)};
+}
+
+/* Of what is monotonous in both operands where the other one stays: the smallest and the largest of the corners. */
+static IrEnds of_corners(IrGraph *g, IrExprOp op, IrEnds a, IrEnds b)
+{
+    const IrEnds one = apply_both(g, op, a, b), other = apply_both(g, op, a, (IrEnds){b.hi, b.lo});
+    return united(g, (IrEnds){ir_op2(g, IR_X_MIN, one.lo, one.hi), ir_op2(g, IR_X_MAX, one.lo, one.hi)},
+                  (IrEnds){ir_op2(g, IR_X_MIN, other.lo, other.hi), ir_op2(g, IR_X_MAX, other.lo, other.hi)});
+}
+
+static IrEnds numbers(IrGraph *g, double lo, double hi)
+{
+    return (IrEnds){ir_const(g, lo), ir_const(g, hi)};
+}
+
+/* The ends of a fold's range may follow from the indices around it. */
+static bool ends_of_index(const Walk *w, int index, IrEnds *ends)
+{
+    for (int i = w->n_bounds - 1; i >= 0; i--) {
+        if (w->bounds[i].index == index) {
+            IrEnds lo, hi;
+            bool known = ends_of(w, w->bounds[i].lo, &lo) && ends_of(w, w->bounds[i].hi, &hi);
+            *ends = known ? (IrEnds){lo.lo, hi.hi} : *ends;
+            return known;
+        }
     }
-    for (int k = 0; k < 2; k++) {
-        *lo = ir_op2(w->g, IR_X_MIN, *lo, end[k]);
-        *hi = ir_op2(w->g, IR_X_MAX, *hi, end[k]);
+    return false;
+}
+
+static bool ends_of_one(IrGraph *g, IrExprOp op, IrEnds a, IrEnds *ends)
+{
+    switch (op) {
+    case IR_X_NEG:
+        *ends = (IrEnds){ir_op1(g, op, a.hi), ir_op1(g, op, a.lo)};
+        return true;
+    case IR_X_ABS:
+        *ends =
+            united(g, numbers(g, 0, 0), united(g, a, (IrEnds){ir_op1(g, IR_X_NEG, a.hi), ir_op1(g, IR_X_NEG, a.lo)}));
+        return true;
+    case IR_X_FLOOR:
+    case IR_X_CEIL:
+    case IR_X_ROUND:
+    case IR_X_TRUNC:
+    case IR_X_SQRT:
+    case IR_X_EXP:
+        *ends = apply(g, op, a);
+        return true;
+    case IR_X_SIN:
+    case IR_X_COS:
+    case IR_X_SIGN:
+        *ends = numbers(g, -1, 1);
+        return true;
+    default:
+        return false;
     }
+}
+
+static bool ends_of_two(IrGraph *g, IrExprOp op, IrEnds a, IrEnds b, IrEnds *ends)
+{
+    double by;
+    switch (op) {
+    case IR_X_ADD:
+    case IR_X_MIN:
+    case IR_X_MAX:
+        *ends = apply_both(g, op, a, b);
+        return true;
+    case IR_X_SUB:
+        *ends = apply_both(g, op, a, (IrEnds){b.hi, b.lo});
+        return true;
+    case IR_X_MUL:
+        *ends = of_corners(g, op, a, b);
+        return true;
+    case IR_X_DIV:
+    case IR_X_FLOORDIV:
+        *ends = of_corners(g, op, a, b);
+        return b.lo == b.hi; /* never through 0 */
+    case IR_X_MOD:
+        *ends = numbers(g, 0, 0);
+        ends->hi = b.hi;
+        return ir_is_const(g, b.lo, &by) && by > 0;
+    default:
+        return false;
+    }
+}
+
+/* The smallest and the largest value that a host or index expression may have, as host expressions; false: not known. */
+static bool ends_of(const Walk *w, IrExpr e, IrEnds *ends)
+{
+    IrGraph *g = w->g;
+    const IrExprNode n = *ir_expr(g, e);
+    IrEnds a, b;
+    if (n.rank <= IR_HOST) {
+        *ends = (IrEnds){e, e};
+        return true;
+    }
+    if (n.op == IR_X_INDEX) {
+        return ends_of_index(w, (int)n.num, ends);
+    }
+    if (n.type == ELEM_BOOL || (n.op == IR_X_CAST && ir_expr(g, n.a)->type == ELEM_BOOL)) {
+        *ends = numbers(g, 0, 1);
+        return true;
+    }
+    if (n.op == IR_X_SELECT) {
+        bool known = ends_of(w, n.b, &a) && ends_of(w, n.c, &b);
+        *ends = known ? united(g, a, b) : *ends;
+        return known;
+    }
+    switch (ir_expr_op_arity(n.op)) {
+    case 1:
+        return ends_of(w, n.a, &a) && ends_of_one(g, n.op, a, ends);
+    case 2:
+        return ends_of(w, n.a, &a) && ends_of(w, n.b, &b) && ends_of_two(g, n.op, a, b, ends);
+    default:
+        return false;
+    }
+}
+
+/* False: it may go anywhere. */
+static bool widen(const Walk *w, IrExpr offset, IrExpr *lo, IrExpr *hi)
+{
+    IrEnds ends;
+    if (!ends_of(w, offset, &ends)) {
+        return false;
+    }
+    *lo = ir_op2(w->g, IR_X_MIN, *lo, ends.lo);
+    *hi = ir_op2(w->g, IR_X_MAX, *hi, ends.hi);
+    return true;
 }
 
 static void visit(Walk *w, IrExpr e);
@@ -83,8 +193,9 @@ static void visit_read(Walk *w, IrExprNode n)
             visit(w, offset[ax]);
         } else {
             IrExpr lo = r->lo[ax], hi = r->hi[ax];
-            widen(w, offset[ax], &lo, &hi);
+            bool known = widen(w, offset[ax], &lo, &hi);
             r = reach_of(w, n.node);
+            r->whole = r->whole || !known;
             r->lo[ax] = lo;
             r->hi[ax] = hi;
             r->offset = true;

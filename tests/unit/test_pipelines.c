@@ -515,6 +515,19 @@ static void dense_windows_may_be_large(void **state)
           "output a = sum(w(i, j) * image[dx = i, dy = j] for j in -33 .. 33, i in -33 .. 33)\n");
 }
 
+/* Offsets that follow from several indices, or from one not in a line: the ends of their ranges are not their own. */
+static void offsets_of_several_indices(void **state)
+{
+    (void)state;
+    check("input image[y, x]\n"
+          "output a = sum(image[dx = i - j, dy = j - 2 * i] for i in -2 .. 2, j in -3 .. 3)\n"
+          "output b = max(image[dx = i * j] for i in -2 .. 2, j in -3 .. 3)\n"
+          "output c = max(image[dx = round(3 * sin(i)), dy = round(2 * cos(i))] for i in 0 .. 7)\n"
+          "output d = sum(image[dx = 2 ** i - i ** 3, dy = i ** i] for i in 0 .. 3)\n"
+          "output e = median(image[dx = i % 3 - j, dy = (i if j > 0 else -i)] for i in 0 .. 3, j in 0 .. i)\n"
+          "output f = sum(image[dx = j, border = constant(2)] for i in 0 .. 3, j in -i .. i)\n");
+}
+
 static void functions_take_many_arguments(void **state)
 {
     (void)state;
@@ -684,6 +697,7 @@ int main(void)
         TEST(columns_of_tables_are_pixels),
         TEST(labels_of_any_numbers_are_coloured),
         TEST(dense_windows_may_be_large),
+        TEST(offsets_of_several_indices),
         TEST(functions_take_many_arguments),
         TEST(functions_call_functions),
         TEST(a_reference_that_takes_too_long_is_given_up),
