@@ -138,11 +138,13 @@ static bool link_spots(const TrackJob *job, Spot *spots, size_t n, Links *links)
 {
     bool ok = true;
     qsort(spots, n, sizeof *spots, compare_spots);
+    const double frames = n > 0 ? (double)spots[n - 1].frame - (double)spots[0].frame : 0, most = 1 << 30;
+    const int gap = (int)fmax(0, fmin(most, fmin(job->gap, frames)));
     for (size_t i = 0; ok && i < n; i++) {
         Spot row = spots[i];
         row.object = 0;
         row.x = nextafterf((float)((double)row.x - job->limit), -INFINITY);
-        for (int later = 1; ok && later <= job->gap + 1; later++) {
+        for (int later = 1; ok && later <= gap + 1; later++) {
             row.frame = spots[i].frame + (float)later;
             for (int beside = -1; ok && beside <= 1; beside++) {
                 row.row = spots[i].row + beside;
@@ -169,11 +171,19 @@ static bool near_links(const TrackJob *job, Links *links)
     return ok;
 }
 
+static bool is_object(const TrackJob *job, float number)
+{
+    return number >= 1 && (double)number <= job->n;
+}
+
+/* Pairs of objects that are not there are none. */
 static bool pair_links(const TrackJob *job, Links *links)
 {
     const float *first = job->value[0], *second = job->value[1], *cost = job->value[2];
     for (uint64_t i = 1; i <= job->pairs; i++) {
         bool fits = cost[i] >= 0 && (double)cost[i] <= job->limit;
+        fits = fits && is_object(job, first[i]) && is_object(job, second[i]) &&
+               job->frame[(uint32_t)first[i]] < job->frame[(uint32_t)second[i]];
         if (fits && !add_link(links, (uint32_t)first[i], (uint32_t)second[i], cost[i])) {
             return false;
         }
@@ -615,9 +625,20 @@ static bool link_objects(Tracks *t, TrackWhat what, uint32_t *out)
     return ok;
 }
 
+bool track_count(double pairs, uint64_t *count, Err *err)
+{
+    const double most = INT32_MAX - 1;
+    bool fits = pairs >= 0 && pairs <= most;
+    *count = fits ? (uint64_t)pairs : 0;
+    return fits || err_set(err, CODE_USAGE, "track: %g pairs of objects are not a number up to %.0f", pairs, most);
+}
+
 bool track_objects(const TrackJob *job, TrackWhat what, uint32_t *out, Err *err)
 {
     Tracks t = {.job = job};
+    if (!job->paired && !(job->limit > 0 && job->limit < INFINITY)) {
+        return err_set(err, CODE_USAGE, "track: %g is no distance", job->limit);
+    }
     for (uint32_t i = 1; i <= job->n; i++) {
         if (job->last[i] > job->frame[i]) {
             return err_set(

@@ -33,10 +33,12 @@ typedef struct TrackJob {
     uint64_t pairs;
     const float *value[3]; /* places [n + 1]; of pairs [pairs + 1]: an object, one in a later frame, the cost */
     double limit;          /* the largest distance of a link, above 0; of pairs the largest cost, at most 1 */
-    int gap;               /* so many frames may lie between two objects of a track */
+    double gap;            /* so many frames may lie between two objects of a track */
     bool splits, merges;
 } TrackJob;
 
+/* A number of pairs that was computed. */
+bool track_count(double pairs, uint64_t *count, Err *err);
 /* Writes out[0..n], out[0] = 0; false: no memory, or an object is in several frames. */
 bool track_objects(const TrackJob *job, TrackWhat what, uint32_t *out, Err *err);
 

@@ -36,8 +36,26 @@ static void note(const IrGraph *g, IrExpr e, void *ctx)
     static const int BIT[] = {1, 1, 2, 4, 4, 0};
     const Wanted *w = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->op == IR_X_VALUE && is_reduction(ir_node(g, n->node))) {
+    bool counts = n->op == IR_X_VALUE && (is_reduction(ir_node(g, n->node)) || ir_node(g, n->node)->op == IR_CARRY);
+    if (counts) {
         w->bits[n->node] |= BIT[(int)n->num];
+    }
+}
+
+/* What is wanted of a carry is wanted of what it carries, which may be another one. */
+static void hand_on(const IrGraph *g, const Wanted *w)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 1; i < g->loops.n; i++) {
+            for (int k = 0; k < g->loops.at[i].carries.n; k++) {
+                const IrCarry *c = &g->loops.at[i].carries.at[k];
+                const int wanted = w->bits[c->carry];
+                more = more || (wanted & ~(w->bits[c->first] & w->bits[c->next])) != 0;
+                w->bits[c->first] |= wanted;
+                w->bits[c->next] |= wanted;
+            }
+        }
     }
 }
 
@@ -62,6 +80,7 @@ bool pass_demand(IrGraph *g, PassContext *cx)
             ir_walk(g, g->loops.at[i].until, note, &w);
         }
     }
+    hand_on(g, &w);
     bool changed = false;
     for (int i = 1; i < g->nodes.n; i++) {
         if (!g->nodes.at[i].dead && is_reduction(&g->nodes.at[i])) {

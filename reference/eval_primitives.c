@@ -474,13 +474,15 @@ static void run_track(Prim *p)
     TrackJob job = {.n = (uint32_t)count_of(p),
                     .paired = number(p, node->track.paired) != 0,
                     .limit = number(p, node->track.limit),
-                    .gap = (int)number(p, node->track.gap),
+                    .gap = number(p, node->track.gap),
                     .splits = number(p, node->track.splits) != 0,
                     .merges = number(p, node->track.merges) != 0};
     const float *of[2] = {NULL};
     uint32_t *to = hold(p, ((size_t)job.n + 1) * sizeof *to);
     by_label(p, &node->track.frame, 2, of);
-    job.pairs = job.paired ? (uint64_t)number(p, node->track.pairs) : 0;
+    if (job.paired && !track_count(number(p, node->track.pairs), &job.pairs, p->ev->err)) {
+        return;
+    }
     by_number(p, (job.paired ? (int)job.pairs : (int)job.n) + 1, &node->track.first, 3, job.value);
     job.frame = of[0];
     job.last = of[1];

@@ -528,6 +528,15 @@ static void offsets_of_several_indices(void **state)
           "output f = sum(image[dx = j, border = constant(2)] for i in 0 .. 3, j in -i .. i)\n");
 }
 
+/* A reduction that nobody reads but a loop, which carries it into its next round or out of its last one. */
+static void reductions_that_are_carried(void **state)
+{
+    (void)state;
+    check("input image[y, x]\nr = image / 255\ns = 1\nm = max(image)\n"
+          "repeat 3 {\n  r = r * 0.5\n  s = sum(r * r)\n  repeat 2 { m = max(r + m) }\n}\n"
+          "output o = r + s\noutput top = m\n");
+}
+
 static void functions_take_many_arguments(void **state)
 {
     (void)state;
@@ -698,6 +707,7 @@ int main(void)
         TEST(labels_of_any_numbers_are_coloured),
         TEST(dense_windows_may_be_large),
         TEST(offsets_of_several_indices),
+        TEST(reductions_that_are_carried),
         TEST(functions_take_many_arguments),
         TEST(functions_call_functions),
         TEST(a_reference_that_takes_too_long_is_given_up),

@@ -72,8 +72,7 @@ static bool count_pairs(const PrimCall *call, uint64_t *pairs)
     const DevArg args[] = {dev_mem(call->scratch)};
     TRY(launch(call, "track_pairs", 1, args, 1));
     TRY(dev_read(call->dev, call->scratch, 0, &count, sizeof count, call->err));
-    *pairs = (uint64_t)count;
-    return true;
+    return track_count(count, pairs, call->err);
 }
 
 /* Links what has been taken, and writes the vector. */
@@ -95,7 +94,7 @@ static bool run(PrimCall *call)
     TrackJob job = {.n = (uint32_t)(count < most ? count : most),
                     .paired = call->track.paired != 0,
                     .limit = call->track.limit,
-                    .gap = (int)call->track.gap,
+                    .gap = call->track.gap,
                     .splits = call->track.splits != 0,
                     .merges = call->track.merges != 0};
     size_t row = (size_t)job.n + 1;
