@@ -77,7 +77,7 @@ static bool needs_all(const Op *op)
 {
     static const char *const TRANSFORMS[] = {"fft",        "ifft",      "power_spectrum", "fftconvolve",
                                              "deconvolve", "wiener",    "fourier",        "shift_of",
-                                             "drift",      "stabilize", "butterworth"};
+                                             "drift",      "stabilize", "butterworth",    "matching_kernel"};
     bool all = false;
     for (size_t i = 0; i < sizeof TRANSFORMS / sizeof *TRANSFORMS; i++) {
         all = all || strcmp(TRANSFORMS[i], op->name) == 0;

@@ -373,6 +373,7 @@ static void bad_kernel_is_named(void **state)
     err_clear(&err);
     kernels[1] = CHAIN_KERNELS[1];
     kernels[1].lines = "7-9";
+    kernels[1].n_defines = 1;
     kernels[1].defines = &(ProgDefine){.kind = DEF_TYPE, .name = "NO_TYPE", .expr = 77};
     assert_false(exec_bind(exec, &input, &gain, &err));
     assert_non_null(strstr(err.text, "line 7-9: there is no input 77"));
