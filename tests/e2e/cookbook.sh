@@ -65,7 +65,7 @@ for golden in "$ROOT"/tests/golden/cookbook/*.csv; do
     output=${golden#*-}
     if [ "$output" != "${output%.row.csv}" ]; then
         expect 0 '' ./pipec run row.pipe "$name"/*_"${output%.row.csv}".[ft]* -o "$name" -q
-        output=row.csv
+        output=${output%.row.csv}_row.csv
     fi
     for given in "$name"/*_"$output" "$name/$output"; do
         [ -e "$given" ] && break
