@@ -123,7 +123,7 @@ static void what_is_for_many_is_pinned(void **state)
 {
     (void)state;
     Err err = {0};
-    Device *dev, *second;
+    Device *dev, *second = NULL;
     if (!dev_open(&(DevOptions){0}, &dev, &err) || !dev_share(dev, &second, &err)) {
         fail_msg("%s", err.text);
     }
