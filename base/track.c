@@ -510,7 +510,9 @@ static size_t sort_objects(Tracks *t)
 static void index_links(Tracks *t)
 {
     size_t n = t->job->n;
-    qsort(t->links.at, t->links.n, sizeof *t->links.at, compare_links);
+    if (t->links.n > 0) {
+        qsort(t->links.at, t->links.n, sizeof *t->links.at, compare_links);
+    }
     for (size_t k = 0; k < t->links.n; k++) {
         t->start[t->links.at[k].from + 1]++;
         t->back[t->links.at[k].to + 1]++;

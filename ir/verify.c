@@ -414,8 +414,7 @@ static void check_carry(Check *c, int loop, const IrCarry *carry)
     require(c, to->op == IR_CARRY && to->loop == loop, "carries a node that is not its own");
     require(c, !first->dead && !next->dead, "carries a dead node");
     bool grids = to->kind == IR_K_VALUE || (first->grid == to->grid && next->grid == to->grid);
-    require(c, first->kind == to->kind && next->kind == to->kind && grids,
-            "carries things of different kinds");
+    require(c, first->kind == to->kind && next->kind == to->kind && grids, "carries things of different kinds");
 }
 
 static void check_loop(Check *c, int k)
