@@ -251,7 +251,9 @@ static double eval_fold(IrEval *ev, IrExpr e)
         st.acc = n->fold == IR_FOLD_MIN ? elem_max(n->type) : elem_min(n->type);
     }
     if (ir_sorts(n)) {
-        qsort(st.list, (size_t)st.n, sizeof *st.list, compare_doubles);
+        if (st.n > 0) {
+            qsort(st.list, (size_t)st.n, sizeof *st.list, compare_doubles);
+        }
         bool mode = n->fold == IR_FOLD_MODE;
         st.acc = st.n == 0 ? of_none(n->type) : mode ? ref_mode(st.list, st.n) : ranked(ev, e, &st);
         free(st.list);
