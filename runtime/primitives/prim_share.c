@@ -39,60 +39,79 @@ static OwnersPiece *tell_memory(const PrimCall *call, DevMem *memory, void *own,
     return ok ? share_tell(call, own, bytes) : NULL;
 }
 
-bool share_add_words(const PrimCall *call, DevMem *memory, size_t n)
+/* Unites what another owner found with what is in `own` so far; false: it does not fit. */
+typedef bool Unite(void *own, const void *found, size_t n);
+
+/* What all owners found, united in `memory`: n whole numbers, whose order does not matter. */
+static bool unite(const PrimCall *call, DevMem *memory, size_t n, size_t size, Unite *with)
 {
-    size_t bytes = n * sizeof(uint64_t);
-    uint64_t *sums = malloc(bytes + 1);
-    OwnersPiece *pieces = tell_memory(call, memory, sums, bytes);
+    size_t bytes = n * size;
+    void *own = malloc(bytes + 1);
+    OwnersPiece *pieces = tell_memory(call, memory, own, bytes);
     bool ok = pieces != NULL;
     for (int k = 0; ok && k < call->owners->n; k++) {
-        const uint64_t *of = pieces[k].bytes;
-        for (size_t i = 0; k != call->owners->number && i < n; i++) {
-            sums[i] += of[i];
-        }
+        ok = k == call->owners->number || with(own, pieces[k].bytes, n) ||
+             err_set(call->err, CODE_MEMORY, "%s: more than %u pixels count as one", call->name, UINT32_MAX);
     }
-    ok = ok && dev_write(call->dev, memory, 0, sums, bytes, call->err);
+    ok = ok && dev_write(call->dev, memory, 0, own, bytes, call->err);
     share_drop(call, pieces);
-    free(sums);
+    free(own);
     return ok;
+}
+
+static bool add_words(void *own, const void *found, size_t n)
+{
+    uint64_t *sums = own;
+    const uint64_t *more = found;
+    for (size_t i = 0; i < n; i++) {
+        sums[i] += more[i];
+    }
+    return true;
+}
+
+static bool add_counts(void *own, const void *found, size_t n)
+{
+    uint32_t *counts = own;
+    const uint32_t *more = found;
+    bool fits = true;
+    for (size_t i = 0; i < n; i++) {
+        fits = fits && more[i] <= UINT32_MAX - counts[i];
+        counts[i] += more[i];
+    }
+    return fits;
+}
+
+static bool take_least(void *own, const void *found, size_t n)
+{
+    uint32_t *least = own;
+    const uint32_t *other = found;
+    for (size_t i = 0; i < n; i++) {
+        least[i] = other[i] < least[i] ? other[i] : least[i];
+    }
+    return true;
+}
+
+static bool take_least_with_sign(void *own, const void *found, size_t n)
+{
+    int32_t *least = own;
+    const int32_t *other = found;
+    for (size_t i = 0; i < n; i++) {
+        least[i] = other[i] < least[i] ? other[i] : least[i];
+    }
+    return true;
+}
+
+bool share_add_words(const PrimCall *call, DevMem *memory, size_t n)
+{
+    return unite(call, memory, n, sizeof(uint64_t), add_words);
 }
 
 bool share_add_counts(const PrimCall *call, DevMem *memory, size_t n)
 {
-    size_t bytes = n * sizeof(uint32_t);
-    uint32_t *counts = malloc(bytes + 1);
-    OwnersPiece *pieces = tell_memory(call, memory, counts, bytes);
-    bool ok = pieces != NULL;
-    for (size_t i = 0; ok && i < n; i++) {
-        uint64_t sum = 0;
-        for (int k = 0; k < call->owners->n; k++) {
-            sum += ((const uint32_t *)pieces[k].bytes)[i];
-        }
-        counts[i] = (uint32_t)sum;
-        ok = sum <= UINT32_MAX ||
-             err_set(call->err, CODE_MEMORY, "%s: more than %u pixels count as one", call->name, UINT32_MAX);
-    }
-    ok = ok && dev_write(call->dev, memory, 0, counts, bytes, call->err);
-    share_drop(call, pieces);
-    free(counts);
-    return ok;
+    return unite(call, memory, n, sizeof(uint32_t), add_counts);
 }
 
 bool share_least(const PrimCall *call, DevMem *memory, size_t n, bool with_sign)
 {
-    const uint32_t flip = with_sign ? (uint32_t)1 << 31 : 0;
-    size_t bytes = n * sizeof(uint32_t);
-    uint32_t *least = malloc(bytes + 1);
-    OwnersPiece *pieces = tell_memory(call, memory, least, bytes);
-    bool ok = pieces != NULL;
-    for (int k = 0; ok && k < call->owners->n; k++) {
-        const uint32_t *of = pieces[k].bytes;
-        for (size_t i = 0; i < n; i++) {
-            least[i] = (of[i] ^ flip) < (least[i] ^ flip) ? of[i] : least[i];
-        }
-    }
-    ok = ok && dev_write(call->dev, memory, 0, least, bytes, call->err);
-    share_drop(call, pieces);
-    free(least);
-    return ok;
+    return unite(call, memory, n, sizeof(uint32_t), with_sign ? take_least_with_sign : take_least);
 }
