@@ -90,6 +90,10 @@ static void outputs(const Program *p, const char *name, Str *out)
         field_text(out, "axes", o->axes);
         str_addf(out, " .kind = %d, .buffer = %d, .value = %d, .table = %d, .ids = %d", (int)o->kind, o->buffer,
                  o->value, o->table, o->ids);
+        for (int k = 0; k < STORED_OPTIONS; k++) {
+            str_addf(out, "%s%d%s", k == 0 ? ", .stored = {{" : ", ", o->stored.of[k],
+                     k == STORED_OPTIONS - 1 ? "}}" : "");
+        }
         for (int k = 0; k < 12 && o->place.moved; k++) {
             str_addf(out, "%s%d",
                      k == 0       ? ", .place = {true, {{"

@@ -102,6 +102,7 @@ static ProgOutput make_output(CgBuild *b, const IrOutput *o)
         out.kind = OUT_SERIES;
         out.axes = NAMES[o->along];
     }
+    out.stored = o->stored;
     out.place.moved = o->place.moved;
     for (int i = 0; i < 12 && o->place.moved; i++) {
         IrExpr e = o->place.of[i / 4][i % 4];

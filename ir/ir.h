@@ -30,6 +30,7 @@
 #include "../base/elem.h"
 #include "../base/nodes.h"
 #include "../base/span.h"
+#include "../base/stored.h"
 #include "../base/str.h"
 
 #include <assert.h>
@@ -232,10 +233,11 @@ typedef struct IrPlace {
 typedef struct IrOutput {
     const char *name;
     const char *format; /* "tif", "png", "fits", "zarr", "csv", "geojson", "roi" */
-    IrId node;          /* an image, mask, labels, table; or 0 and a value: */
-    IrExpr value;       /* a uniform expression */
-    IrPlace place;      /* of the pixels */
-    int along;          /* of an image that is written as csv: what the user calls its only axis */
+    Stored stored;
+    IrId node;     /* an image, mask, labels, table; or 0 and a value: */
+    IrExpr value;  /* a uniform expression */
+    IrPlace place; /* of the pixels */
+    int along;     /* of an image that is written as csv: what the user calls its only axis */
     Span span;
 } IrOutput;
 

@@ -557,6 +557,13 @@ static void print_output(Printer *p, const IrOutput *o)
         str_addf(p->out, " along %s", AXIS[o->along]);
     }
     print_place(p, o->span);
+    for (int i = 0; i < STORED_ROW_COUNT; i++) {
+        const StoredRow *row = &STORED_ROWS[i];
+        char text[16];
+        if (strcmp(row->format, o->format) == 0 && o->stored.of[row->option] != 0) {
+            str_addf(p->out, "    %s \"%s\"\n", row->name, stored_text(row, o->stored.of[row->option], text));
+        }
+    }
     if (o->place.moved) {
         str_add(p->out, "    moved\n");
     }

@@ -251,6 +251,13 @@ static void read_node(Reader *r)
 static bool output_line(Reader *r, void *ctx)
 {
     IrOutput *o = ctx;
+    for (int i = 0; i < STORED_ROW_COUNT; i++) {
+        const StoredRow *row = &STORED_ROWS[i];
+        if (strcmp(row->format, o->format) == 0 && read_accept(r, row->name)) {
+            o->stored.of[row->option] = stored_value(row, read_string(r));
+            return true;
+        }
+    }
     if (read_accept(r, "value")) {
         o->value = read_expression(r);
     } else if (read_accept(r, "moved")) {

@@ -25,6 +25,7 @@
 
 #include "../base/elem.h"
 #include "../base/nodes.h"
+#include "../base/stored.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,6 +101,7 @@ typedef struct ProgOutput {
     int table;        /* OUT_TABLE */
     const char *axes; /* of an image: "yx" ...; of a series what the user calls its axis */
     ProgPlace place;  /* of an image */
+    Stored stored;    /* what is not said is up to the command line */
     int ids;          /* OUT_LABELS: the input, from 1, whose places they are; 0: their own numbers */
 } ProgOutput;
 

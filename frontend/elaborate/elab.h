@@ -464,10 +464,13 @@ Val el_convert(Elab *el, Val v, Elem elem);
 /* [[0, 1, 0], [1, 1, 1], [0, 1, 0]] as a footprint. */
 Val el_literal_footprint(Elab *el, Val list, Span span);
 
-/* ---- statements (elaborate.c, block.c, loop.c) ---------------------- */
+/* ---- statements (elaborate.c, format.c, block.c, loop.c) ---------------------- */
 
 /* Statements of a pipeline or of an expanded function; *result is what it returned. */
 bool el_block(Elab *el, const AstStmt *s, Val *result);
+/* The format of an output, and how its file is stored. */
+const char *el_format(Elab *el, const AstStmt *s, Val v);
+Stored el_stored(Elab *el, const AstStmt *s, const char *format);
 /* How a function ends: with the value that stands by itself at its end. */
 void el_help_return(Elab *el, Diag *d, const AstStmt *fn);
 void el_loop(Elab *el, const AstStmt *s);

@@ -428,70 +428,6 @@ static void assign(Elab *el, const AstStmt *s)
 
 /* ---- outputs --------------------------------------------------------------------------- */
 
-static const char *const FORMATS[] = {"tif", "png", "fits", "zarr", "csv", "geojson", "roi"};
-
-static bool has_planes(const Elab *el, Val v)
-{
-    return v.kind == VAL_IMAGE && v.grid >= 0 && el->g->grids.at[el->grids.at[v.grid].extents].has[IR_AX_Z];
-}
-
-/* Numbers along one axis, which a table can have. */
-static bool is_series(const Elab *el, Val v)
-{
-    return v.image == IR_K_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
-}
-
-static bool is_outlines(const AstStmt *s)
-{
-    return strcmp(s->text, "geojson") == 0 || strcmp(s->text, "roi") == 0;
-}
-
-static void refuse_format(Elab *el, const AstStmt *s, Val v)
-{
-    Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
-    const bool line = v.kind == VAL_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
-    diag_help(el->diags, d,
-              v.kind != VAL_IMAGE ? "tables and values are written as csv"
-              : is_outlines(s)    ? "outlines are those of labels and masks: label(image > otsu(image))"
-              : line              ? "as numbers they are: number(...)"
-                     : "images are written as tif, png, fits or zarr; as csv those along one axis, such as a "
-                       "histogram, a profile, or `sum_project(image, y)` of [y, x]");
-}
-
-static const char *output_format(Elab *el, const AstStmt *s, Val v)
-{
-    bool image = v.kind == VAL_IMAGE;
-    if (s->text == NULL) {
-        return image ? "tif" : "csv";
-    }
-    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
-        if (strcmp(s->text, FORMATS[i]) != 0) {
-            continue;
-        }
-        const bool csv = strcmp(s->text, "csv") == 0;
-        if (image ? (csv && !is_series(el, v)) || (is_outlines(s) && v.image == IR_K_IMAGE) : !csv) {
-            refuse_format(el, s, v);
-        } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
-            Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
-            diag_help(el->diags, d, "a png holds one plane: `as tif`, or max_project(%s)", s->name);
-        }
-        return FORMATS[i];
-    }
-    Diag *d = el_error(el, UNKNOWN_FORMAT, s->text_span, s->text);
-    if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
-        diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
-    } else {
-        const char *near = strcmp(s->text, "jpg") == 0 || strcmp(s->text, "jpeg") == 0
-                               ? "png"
-                               : fe_nearest(s->text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
-        diag_help(el->diags, d,
-                  near != NULL ? "write `%s`; formats are tif, png, fits, zarr and csv, and of labels geojson and roi"
-                               : "formats are tif, png, fits, zarr and csv, and of labels geojson and roi",
-                  near);
-    }
-    return "tif";
-}
-
 static bool output_name_taken(Elab *el, const char *name, Span span)
 {
     for (int i = 0; i < el->g->outputs.n; i++) {
@@ -548,7 +484,8 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
     if (output_name_taken(el, name, s->name_span)) {
         return;
     }
-    IrOutput out = {.name = name, .format = output_format(el, s, v), .span = s->span};
+    IrOutput out = {.name = name, .format = el_format(el, s, v), .span = s->span};
+    out.stored = el_stored(el, s, out.format);
     if (v.kind == VAL_IMAGE) {
         out.place = *el_place_of(el, v.grid);
         out.along = strcmp(out.format, "csv") == 0 ? el_names_of(el, v.grid)->of[IR_AX_X] : IR_AX_X;

@@ -81,7 +81,7 @@ typedef enum AstStmtKind {
     AST_PARAM,   /* param name = a in lo .. hi "help"; words: lo is their list */
     AST_FN,      /* fn name(names) : type = a   or   { body } */
     AST_ASSIGN,  /* name = a */
-    AST_OUTPUT,  /* output name  |  output name = a   (as format) */
+    AST_OUTPUT,  /* output name  |  output name = a   (as format, as format(options)) */
     AST_REPEAT,  /* repeat a { body } */
     AST_UNTIL,   /* repeat until a is stable, at most b { body } */
     AST_IF,      /* if a { body } else { other }: only inside block functions */
@@ -103,6 +103,7 @@ struct AstStmt {
     AstExpr *a, *b, *lo, *hi;
     const char *text; /* help of a param, format of an output */
     Span text_span;
+    AstArg *options; /* of that format: tif(compress = zstd) */
     AstStmt *body, *other;
     AstStmt *next;
 };

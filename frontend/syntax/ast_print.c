@@ -103,6 +103,14 @@ static void print_stmt(const AstStmt *stmt, int depth, Str *out)
         str_add_escaped(out, stmt->text);
         str_add(out, "\"");
     }
+    for (const AstArg *a = stmt->options; a != NULL; a = a->next) {
+        str_add(out, a == stmt->options ? " (" : ", ");
+        if (a->name != NULL) {
+            str_addf(out, "%s = ", a->name);
+        }
+        ast_expr_format(a->value, out);
+        str_add(out, a->next == NULL ? ")" : "");
+    }
     str_add(out, "\n");
     print_expr(stmt->a, "", depth + 1, out);
     print_expr(stmt->b, "at most ", depth + 1, out);

@@ -14,6 +14,7 @@ typedef struct ForList { AstFor *first, *last; } ForList;
 typedef struct NameList { AstName *first, *last; } NameList;
 typedef struct StmtList { AstStmt *first, *last; } StmtList;
 typedef struct TypeName { const char *name; Span span; } TypeName;
+typedef struct WrittenAs { const Token *name; Span span; AstArg *options; } WrittenAs;
 }
 
 %define api.pure full
@@ -40,6 +41,7 @@ typedef struct TypeName { const char *name; Span span; } TypeName;
     NameList names;
     StmtList stmts;
     TypeName type;
+    WrittenAs format;
 }
 
 %code {
@@ -81,6 +83,7 @@ static AstStmt *new_stmt(Parser *parser, AstStmtKind kind, Span span, const Toke
                          Span name_span);
 static AstStmt *typed(AstStmt *stmt, AstName *names, TypeName type);
 static AstStmt *noted(AstStmt *stmt, const Token *text, Span span);
+static AstStmt *formatted(AstStmt *stmt, WrittenAs format);
 static AstStmt *assignment(Parser *parser, Span span, Span at, const Token *name,
                            const Token *assign, AstExpr *value);
 static AstStmt *lone_expression(Parser *parser, Span span, AstExpr *expr);
@@ -123,7 +126,8 @@ DEFINE_APPEND(add_stmt, StmtList, AstStmt)
 %type <names> axes parameters parameter_list
 %type <name> parameter
 %type <type> type
-%type <token> help format
+%type <token> help
+%type <format> format
 
 %%
 
@@ -166,9 +170,9 @@ simple
     | NAME ASSIGN expr
       { $$ = assignment(parser, @$, @1, $1, $2, $3); }
     | OUTPUT NAME format
-      { $$ = noted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $3, @3); }
+      { $$ = formatted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $3); }
     | OUTPUT NAME ASSIGN expr format
-      { $$ = noted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $5, @5); $$->a = $4; }
+      { $$ = formatted(new_stmt(parser, AST_OUTPUT, @$, $2, @2), $5); $$->a = $4; }
     | INCLUDE STRING
       { $$ = noted(new_stmt(parser, AST_INCLUDE, @$, NULL, @1), $2, @2); }
     | REPEAT expr block
@@ -229,8 +233,9 @@ help
     ;
 
 format
-    : %empty { $$ = NULL; }
-    | AS NAME { $$ = $2; @$ = @2; }
+    : %empty { $$ = (WrittenAs){0}; }
+    | AS NAME { $$ = (WrittenAs){$2, @2, NULL}; }
+    | AS NAME OPEN arguments CLOSE { $$ = (WrittenAs){$2, @2, $4.first}; }
     ;
 
 /* Expressions, from what binds least to what binds most. */
@@ -627,7 +632,7 @@ static AstStmt *typed(AstStmt *stmt, AstName *names, TypeName type)
     return stmt;
 }
 
-/* The help of a parameter, the format of an output. */
+/* The help of a parameter, the path of a file. */
 static AstStmt *noted(AstStmt *stmt, const Token *text, Span span)
 {
     if (text != NULL) {
@@ -635,6 +640,12 @@ static AstStmt *noted(AstStmt *stmt, const Token *text, Span span)
         stmt->text_span = span;
     }
     return stmt;
+}
+
+static AstStmt *formatted(AstStmt *stmt, WrittenAs format)
+{
+    stmt->options = format.options;
+    return noted(stmt, format.name, format.span);
 }
 
 /* What the scanner has complained about as `x += 1` leaves x what it was. */

@@ -95,8 +95,21 @@ static void frame_path(const Sink *sink, int k, int64_t frame, char *to, size_t 
     snprintf(to, size, "%.*s_%0*lld%s", (int)stem, path, digits, (long long)frame, path + stem);
 }
 
+/* What the pipeline says about an option; 0: nothing.  A folder of OME-Zarr in place of a TIFF file goes by the command
+ * line. */
+static int said(const Sink *sink, int k, StoredOption option)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    bool same = strcmp(targets_format(output, sink->source.item->outputs[k]), output->format) == 0;
+    return same ? output->stored.of[option] : 0;
+}
+
 static bool is_compressed(const Sink *sink, int k)
 {
+    int by = said(sink, k, STORED_COMPRESS);
+    if (by != 0) {
+        return by == STORED_DEFLATE || by == STORED_ZSTD;
+    }
     bool small = sink->program->outputs[k].kind != OUT_IMAGE; /* labels and masks are runs of one value */
     Compress which = sink->source.compress;
     return which == COMPRESS_ALL || which == COMPRESS_ZSTD || (which == COMPRESS_LABELS && small);
@@ -107,6 +120,8 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
 {
     const ProgOutput *output = &sink->program->outputs[k];
     const ImageInfo *like = sink->source.like;
+    int by = said(sink, k, STORED_COMPRESS), levels = said(sink, k, STORED_PYRAMID),
+        version = said(sink, k, STORED_VERSION), shard = said(sink, k, STORED_SHARD);
     bool looped = sink->program->n_inputs > 0 && strchr(sink->program->inputs[0].axes, 'c') == NULL;
     ImageMeta meta = {.like = like,
                       .place = sink->outputs[k].grid.place,
@@ -114,11 +129,16 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                       .parameters = sink->source.parameters,
                       .channels = like != NULL && looped && shape->c == like->c,
                       .labels = output->kind == OUT_LABELS,
-                      .pyramid = sink->source.pyramid,
+                      .pyramid = levels != 0 ? levels == STORED_YES : sink->source.pyramid,
                       .compress = is_compressed(sink, k),
-                      .zstd = sink->source.compress == COMPRESS_ZSTD,
-                      .plain = sink->source.compress == COMPRESS_NONE,
-                      .zarr = sink->source.zarr,
+                      .zstd = by != 0 ? by == STORED_ZSTD : sink->source.compress == COMPRESS_ZSTD,
+                      .plain = by != 0 ? by == STORED_NO : sink->source.compress == COMPRESS_NONE,
+                      .flat = levels == STORED_NO,
+                      .tile = said(sink, k, STORED_TILE),
+                      .unsharded = shard == STORED_NO,
+                      .zarr = version == STORED_ZARR_TWO                            ? OME_ZARR_0_4
+                              : version == STORED_ZARR_THREE || shard == STORED_YES ? OME_ZARR_0_5
+                                                                                    : sink->source.zarr,
                       .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};
     return image_create(path, targets_format(output, path), shape, elem, &meta, out, err);
 }

@@ -116,6 +116,9 @@ typedef struct ImageMeta {
     bool compress;          /* as small as it goes: TIFF strips are packed, and colours not interleaved */
     bool zstd;              /* by zstd instead of deflate, where the format has both */
     bool plain;             /* not at all, also where a format always does it */
+    bool flat;              /* OME-Zarr: without levels of detail */
+    int tile;               /* width and height of tiles of TIFF, of chunks of OME-Zarr; 0: as is best */
+    bool unsharded;         /* OME-Zarr: each chunk is a file, also with zarr 3 */
     ZarrVersion zarr;
     double max; /* largest value, for the display range; 0 = unknown */
 } ImageMeta;

@@ -1,4 +1,4 @@
-/* image_tiff_pack: whole strips are packed where they lie, others once their rows are together. */
+/* image_tiff_pack: whole strips and bands are packed where they lie, others once their rows are together. */
 #include "image_tiff_pack.h"
 
 #include "../../base/file.h"
@@ -6,6 +6,7 @@
 #include "image_format.h"
 #include "runs.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <libdeflate.h>
 #include <stdlib.h>
@@ -83,10 +84,33 @@ static size_t zstd_pack(void *hand, size_t unit, const void *from, size_t bytes,
     return ZSTD_isError(size) ? 0 : size;
 }
 
-static const Method DEFLATE = {deflate_begin, deflate_end, deflate_bound, deflate_pack},
-                    ZSTD = {zstd_begin, zstd_end, ZSTD_compressBound, zstd_pack};
+/* Tiles that are not compressed; there is nothing to keep, and NULL would be a lack of memory. */
+static void *store_begin(void)
+{
+    return malloc(1);
+}
 
-/* The first rows of a strip whose others have not come. */
+static size_t store_bound(size_t bytes)
+{
+    return bytes;
+}
+
+static size_t store_pack(void *hand, size_t unit, const void *from, size_t bytes, void *to, size_t room)
+{
+    (void)hand;
+    (void)unit;
+    assert(bytes <= room);
+    memcpy(to, from, bytes);
+    return bytes;
+}
+
+static const Method METHODS[] = {
+    [TIFF_STORE] = {store_begin, free, store_bound, store_pack},
+    [TIFF_DEFLATE] = {deflate_begin, deflate_end, deflate_bound, deflate_pack},
+    [TIFF_ZSTD] = {zstd_begin, zstd_end, ZSTD_compressBound, zstd_pack},
+};
+
+/* The first rows of a strip or band whose others have not come. */
 typedef struct Partial {
     uint64_t page;
     char *rows; /* room for a strip; NULL: this place is free */
@@ -96,14 +120,16 @@ typedef struct Strip {
     uint64_t number; /* among all of the file */
     const char *from;
     size_t bytes;
-    char *own;    /* from, if it is freed afterwards */
-    char *packed; /* room for all that there can be */
+    size_t pitch, wide, rows; /* of a tile: of the band, and what of it lies in the image */
+    char *own;                /* from, if it is freed afterwards */
+    char *packed;             /* room for all that there can be */
     size_t size;
 } Strip;
 
 struct TiffPack {
     TiffPackShape shape;
-    uint64_t strips;         /* of a page */
+    uint64_t strips;         /* of a page, or tiles */
+    uint64_t across;         /* tiles beside each other; 1 for strips */
     uint64_t *offset, *size; /* by strip */
     size_t bound;
     Partial *partial;
@@ -112,6 +138,7 @@ struct TiffPack {
     int n;
     const Method *method;
     void *hand[HANDS];
+    char *tile[HANDS];  /* cut from its band; NULL: strips */
     int hands, at_once; /* 1 where the caller does all: its memory is warm then */
     Crew *crew;
 };
@@ -129,8 +156,10 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", shape->path);
     }
     pack->shape = *shape;
-    pack->method = shape->zstd ? &ZSTD : &DEFLATE;
-    pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip;
+    pack->method = &METHODS[shape->method];
+    const uint64_t wide = shape->tile_bytes > 0 ? shape->tile_bytes : shape->row_bytes;
+    pack->across = (shape->row_bytes + wide - 1) / wide;
+    pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip * pack->across;
     pack->offset = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->offset);
     pack->size = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->size);
     bool large = shape->pages * shape->rows * shape->row_bytes >= LARGE;
@@ -139,9 +168,10 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
     pack->crew = large ? crew_new(HANDS - 1) : NULL;
     for (int i = 0; i < pack->hands; i++) {
         pack->hand[i] = pack->method->begin();
-        TRY(pack->hand[i] != NULL || no_memory(pack, err));
+        pack->tile[i] = shape->tile_bytes > 0 ? malloc((size_t)(shape->rows_per_strip * wide)) : NULL;
+        TRY((pack->hand[i] != NULL && (shape->tile_bytes == 0 || pack->tile[i] != NULL)) || no_memory(pack, err));
     }
-    pack->bound = pack->method->bound((size_t)(shape->rows_per_strip * shape->row_bytes));
+    pack->bound = pack->method->bound((size_t)(shape->rows_per_strip * wide));
     return (pack->offset != NULL && pack->size != NULL) || no_memory(pack, err);
 }
 
@@ -152,6 +182,7 @@ void tiff_pack_free(TiffPack *pack)
     }
     for (int i = 0; i < pack->hands; i++) {
         pack->method->end(pack->hand[i]);
+        free(pack->tile[i]);
     }
     for (int i = 0; i < pack->n_partial; i++) {
         free(pack->partial[i].rows);
@@ -169,13 +200,26 @@ void tiff_pack_free(TiffPack *pack)
 
 /* ---- packing --------------------------------------------------------------------------- */
 
+static void cut_tile(const TiffPack *pack, const Strip *s, char *to)
+{
+    const size_t wide = (size_t)pack->shape.tile_bytes;
+    memset(to, 0, s->bytes);
+    for (size_t y = 0; y < s->rows; y++) {
+        memcpy(to + y * wide, s->from + y * s->pitch, s->wide);
+    }
+}
+
 static void pack_share(void *context, int hand)
 {
     TiffPack *pack = context;
     for (int i = hand; i < pack->n; i += pack->hands) {
         Strip *s = &pack->strip[i];
-        s->size =
-            pack->method->pack(pack->hand[hand], pack->shape.pixel_bytes, s->from, s->bytes, s->packed, pack->bound);
+        const char *from = s->from;
+        if (pack->tile[hand] != NULL) {
+            cut_tile(pack, s, pack->tile[hand]);
+            from = pack->tile[hand];
+        }
+        s->size = pack->method->pack(pack->hand[hand], pack->shape.pixel_bytes, from, s->bytes, s->packed, pack->bound);
     }
 }
 
@@ -200,20 +244,47 @@ static bool flush(TiffPack *pack, Err *err)
 }
 
 /* The strip is complete; with `own` its rows are freed when it is written. */
-static bool add(TiffPack *pack, uint64_t page, uint64_t strip, const char *from, size_t bytes, char *own, Err *err)
+static bool add(TiffPack *pack, Strip strip, Err *err)
 {
     Strip *s = &pack->strip[pack->n];
-    s->packed = s->packed != NULL ? s->packed : malloc(pack->bound);
-    if (s->packed == NULL) {
-        free(own);
+    strip.packed = s->packed != NULL ? s->packed : malloc(pack->bound);
+    if (strip.packed == NULL) {
+        free(strip.own);
         return no_memory(pack, err);
     }
-    s->number = page * pack->strips + strip;
-    s->from = from;
-    s->bytes = bytes;
-    s->own = own;
+    *s = strip;
     pack->n++;
     return pack->n < pack->at_once || flush(pack, err);
+}
+
+/* All tiles of a band are written before its rows go. */
+static bool add_band(TiffPack *pack, uint64_t first, const char *from, size_t pitch, uint64_t rows, Err *err)
+{
+    const TiffPackShape *shape = &pack->shape;
+    for (uint64_t x = 0; x < pack->across; x++) {
+        const uint64_t left = shape->row_bytes - x * shape->tile_bytes;
+        const Strip tile = {.number = first + x,
+                            .from = from + (size_t)(x * shape->tile_bytes),
+                            .bytes = (size_t)(shape->rows_per_strip * shape->tile_bytes),
+                            .pitch = pitch,
+                            .wide = (size_t)(left < shape->tile_bytes ? left : shape->tile_bytes),
+                            .rows = (size_t)rows};
+        TRY(add(pack, tile, err));
+    }
+    return pack->n == 0 || flush(pack, err);
+}
+
+/* The rows of a strip, or of a band, are together; `own` is freed when they are written. */
+static bool add_rows(TiffPack *pack, uint64_t page, uint64_t number, const char *from, size_t pitch, uint64_t rows,
+                     char *own, Err *err)
+{
+    const uint64_t first = page * pack->strips + number * pack->across;
+    if (pack->tile[0] == NULL) {
+        return add(pack, (Strip){.number = first, .from = from, .bytes = (size_t)rows * pitch, .own = own}, err);
+    }
+    bool ok = add_band(pack, first, from, pitch, rows, err);
+    free(own);
+    return ok;
 }
 
 /* ---- rows ------------------------------------------------------------------------------ */
@@ -252,13 +323,13 @@ static void copy_rows(const TiffPack *pack, char *to, const char *from, size_t p
     }
 }
 
-/* Some rows of one strip, from its row `first` on; `full`: so many it has. */
+/* Some rows of one strip or band, from its row `first` on; `full`: so many it has. */
 static bool take(TiffPack *pack, uint64_t page, uint64_t strip, uint64_t first, uint64_t rows, uint64_t full,
                  const char *from, size_t pitch, bool masks, Err *err)
 {
     size_t row = (size_t)pack->shape.row_bytes;
-    if (rows == full && pitch == row && !masks) {
-        return add(pack, page, strip, from, (size_t)full * row, NULL, err);
+    if (rows == full && (pitch == row || pack->tile[0] != NULL) && !masks) {
+        return add_rows(pack, page, strip, from, pitch, full, NULL, err);
     }
     Partial *p = partial_of(pack, page);
     if (p == NULL) {
@@ -270,7 +341,7 @@ static bool take(TiffPack *pack, uint64_t page, uint64_t strip, uint64_t first, 
     }
     char *own = p->rows;
     p->rows = NULL;
-    return add(pack, page, strip, own, (size_t)full * row, own, err);
+    return add_rows(pack, page, strip, own, row, full, own, err);
 }
 
 bool tiff_pack_rows(TiffPack *pack, uint64_t page, uint64_t row, uint64_t rows, const char *from, size_t pitch,

@@ -1,8 +1,9 @@
 /*
- * image_tiff_pack: strips of a TIFF file, packed by several threads and put one behind the other.
+ * image_tiff_pack: strips or tiles of a TIFF file, packed by several threads and put one behind the other.
  *
  * How long a strip becomes is known once it is there, so strips are appended in the order in which their last row comes,
- * and their places are kept for the directories.  The same rows in the same order give the same bytes.
+ * and their places are kept for the directories.  Tiles are cut from a *band*, the rows that they share; those at the
+ * right and at the bottom are filled up with zeros.  The same rows in the same order give the same bytes.
  */
 #ifndef RUNTIME_IMAGE_TIFF_PACK_H
 #define RUNTIME_IMAGE_TIFF_PACK_H
@@ -15,15 +16,19 @@
 
 typedef struct TiffPack TiffPack;
 
-/* What the strips are of: pages of `rows` rows of `row_bytes` each, cut into strips of rows_per_strip rows.  All is borrowed: the
+typedef enum TiffMethod { TIFF_STORE, TIFF_DEFLATE, TIFF_ZSTD } TiffMethod;
+
+/* What the strips are of: pages of `rows` rows of `row_bytes` each, cut into strips of rows_per_strip rows, or into
+ * tiles that are so high.  Strips are numbered downwards, tiles row by row.  All is borrowed: the
  * file's descriptor, its name for messages, and where the next strip begins, which several such pages share. */
 typedef struct TiffPackShape {
     const char *path;
     int fd;
     uint64_t *end;
     uint64_t pages, rows, row_bytes, rows_per_strip;
-    size_t pixel_bytes; /* of all samples that lie together */
-    bool zstd;          /* else deflate */
+    size_t pixel_bytes;  /* of all samples that lie together */
+    uint64_t tile_bytes; /* of a row of a tile; 0: strips */
+    TiffMethod method;
 } TiffPackShape;
 
 bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err);

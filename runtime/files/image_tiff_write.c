@@ -7,13 +7,13 @@
  * would have to finish one page before the next begins.)  The pixels of a file are one piece,
  * which is what makes tools map it into memory.
  *
- * Compressed strips stand in the order in which they come (image_tiff_pack.h), before the directories, too.
+ * Compressed strips and tiles stand in the order in which they come (image_tiff_pack.h), before the directories, too.
  *
  * Levels of detail are halved row by row from the one before.  They stand behind it, and their directories (SubIFDs) in
  * front of that of their page.
  *
- * Samples of RGB pixels come one channel at a time and are merged with what the file holds; where they are compressed, they
- * stay apart.
+ * Samples of RGB pixels come one channel at a time and are merged with what the file holds; where they are compressed or
+ * in tiles, they stay apart.
  */
 #include "image_levels.h"
 #include "image_meta.h"
@@ -34,12 +34,14 @@ enum {
     DATA_AT = 16, /* pixels begin here, behind either header */
     STRIP_BYTES = 1 << 18,
     CHUNK_BYTES = 1 << 20, /* rows are converted in pieces of this size */
-    TAGS_MAX = 20,
+    TAGS_MAX = 22,
+    TILE = 512,    /* width and height of tiles, where nothing else is said */
     COLOURS = 256, /* of ImageJ's tables */
 };
 
 /* Readers that count in 32 bits need some room for the directories below 2^32. */
 static const uint64_t CLASSIC_MAX = 3900000000u;
+static const double WAIT_MOST = 0x1p30; /* bytes of rows that wait for tiles */
 
 /* The image, or a smaller version. */
 typedef struct OutLevel {
@@ -47,7 +49,7 @@ typedef struct OutLevel {
     uint64_t row_bytes;   /* of all samples that share a row */
     uint64_t plane_bytes; /* of a page */
     uint32_t rows_per_strip;
-    uint64_t strips; /* of a page */
+    uint64_t strips; /* of a page, or tiles */
     uint64_t at;     /* where its pixels begin if they are not compressed */
     TiffPack *pack;  /* NULL: they are not */
     uint32_t resolutions[4];
@@ -61,7 +63,9 @@ typedef struct TiffOut {
     int fd;
     ImageInfo shape;
     Elem elem;
-    bool big, zstd;
+    bool big;
+    TiffMethod method;
+    uint32_t tile;          /* width and height; 0: strips */
     bool rgb, apart;        /* c is samples of a pixel, which are not stored side by side */
     bool nearest;           /* levels have every second pixel, others means */
     uint64_t pages, planes; /* planes: of one sample each */
@@ -135,9 +139,9 @@ static void put_values(const OutLevel *level, const TagRow *row, uint64_t page, 
     }
     for (uint64_t i = 0; i < row->count; i++) {
         uint64_t value = row->value;
-        if (level->pack != NULL && row->tag == TAG_STRIP_OFFSETS) {
+        if (level->pack != NULL && (row->tag == TAG_STRIP_OFFSETS || row->tag == TAG_TILE_OFFSETS)) {
             value = tiff_pack_offset(level->pack, page * parts + i / level->strips, i % level->strips);
-        } else if (level->pack != NULL && row->tag == TAG_STRIP_COUNTS) {
+        } else if (level->pack != NULL && (row->tag == TAG_STRIP_COUNTS || row->tag == TAG_TILE_COUNTS)) {
             value = tiff_pack_size(level->pack, page * parts + i / level->strips, i % level->strips);
         } else if (row->tag == TAG_STRIP_OFFSETS) {
             value = level->at + page * level->plane_bytes + i * strip;
@@ -196,6 +200,9 @@ static void fill_colours(uint16_t colours[3 * COLOURS])
     }
 }
 
+static const uint64_t COMPRESSIONS[] =
+    {[TIFF_STORE] = COMPRESSION_NONE, [TIFF_DEFLATE] = COMPRESSION_DEFLATE, [TIFF_ZSTD] = COMPRESSION_BY_ZSTD};
+
 /* The tags of a page, in ascending order as the format demands; returns how many. */
 static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, TagRow rows[TAGS_MAX])
 {
@@ -211,18 +218,19 @@ static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, T
     rows[n++] = (TagRow){TAG_WIDTH, l, 1, NULL, level->x};
     rows[n++] = (TagRow){TAG_LENGTH, l, 1, NULL, level->y};
     rows[n++] = (TagRow){TAG_BITS, s, samples, NULL, bits};
-    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL,
-                         level->pack == NULL ? COMPRESSION_NONE
-                         : out->zstd         ? COMPRESSION_BY_ZSTD
-                                             : COMPRESSION_DEFLATE};
+    rows[n++] = (TagRow){TAG_COMPRESSION, s, 1, NULL, COMPRESSIONS[out->method]};
     rows[n++] = (TagRow){TAG_PHOTOMETRIC, s, 1, NULL, out->rgb ? PHOTOMETRIC_COLOURS : PHOTOMETRIC_BLACK_IS_ZERO};
     if (first) {
         rows[n++] = (TagRow){TAG_DESCRIPTION, a, strlen(out->description) + 1, out->description, 0};
     }
-    rows[n++] = (TagRow){TAG_STRIP_OFFSETS, word, strips, NULL, 0};
+    if (out->tile == 0) {
+        rows[n++] = (TagRow){TAG_STRIP_OFFSETS, word, strips, NULL, 0};
+    }
     rows[n++] = (TagRow){TAG_SAMPLES, s, 1, NULL, samples};
-    rows[n++] = (TagRow){TAG_ROWS_PER_STRIP, l, 1, NULL, level->rows_per_strip};
-    rows[n++] = (TagRow){TAG_STRIP_COUNTS, word, strips, NULL, 0};
+    if (out->tile == 0) {
+        rows[n++] = (TagRow){TAG_ROWS_PER_STRIP, l, 1, NULL, level->rows_per_strip};
+        rows[n++] = (TagRow){TAG_STRIP_COUNTS, word, strips, NULL, 0};
+    }
     rows[n++] = (TagRow){TAG_X_RESOLUTION, r, 1, level->resolutions, 0};
     rows[n++] = (TagRow){TAG_Y_RESOLUTION, r, 1, level->resolutions + 2, 0};
     rows[n++] = (TagRow){TAG_PLANAR, s, 1, NULL, out->apart ? 2 : 1};
@@ -232,6 +240,12 @@ static int list_tags(const TiffOut *out, const OutLevel *level, uint64_t page, T
     }
     if (first && out->coloured) {
         rows[n++] = (TagRow){TAG_COLOUR_MAP, s, 3 * COLOURS, out->colours, 0};
+    }
+    if (out->tile > 0) {
+        rows[n++] = (TagRow){TAG_TILE_WIDTH, l, 1, NULL, out->tile};
+        rows[n++] = (TagRow){TAG_TILE_LENGTH, l, 1, NULL, out->tile};
+        rows[n++] = (TagRow){TAG_TILE_OFFSETS, word, strips, NULL, 0};
+        rows[n++] = (TagRow){TAG_TILE_COUNTS, word, strips, NULL, 0};
     }
     if (whole && out->levels > 1) {
         rows[n++] = (TagRow){TAG_SUB_IFDS, word, (uint64_t)out->levels - 1, out->below, 0};
@@ -472,6 +486,10 @@ static void plan_level(const TiffOut *out, int64_t x, int64_t y, uint64_t at, Ou
     strip = strip < level->y ? strip : level->y;
     level->rows_per_strip = (uint32_t)strip;
     level->strips = (level->y + strip - 1) / strip;
+    if (out->tile > 0) {
+        level->rows_per_strip = out->tile;
+        level->strips = ((level->y + out->tile - 1) / out->tile) * ((level->x + out->tile - 1) / out->tile);
+    }
     level->at = at;
     resolution(out->size_x * tiff_level_step(out->level[0].x, level->x), level->resolutions);
     resolution(out->size_y * tiff_level_step(out->level[0].y, level->y), level->resolutions + 2);
@@ -491,9 +509,20 @@ static void plan_file(TiffOut *out, bool pyramid)
         uint64_t at = i == 0 ? DATA_AT : (out->end + 7) / 8 * 8;
         plan_level(out, x[i], y[i], at, level);
         out->end = at + out->pages * level->plane_bytes;
-        room += (out->apart ? out->planes : out->pages) * (level->plane_bytes + 400 + 16 * level->strips);
+        const uint64_t pixels =
+            out->tile == 0 ? level->plane_bytes : level->strips * out->tile * out->tile * (level->row_bytes / level->x);
+        room += (out->apart ? out->planes : out->pages) * (pixels + 400 + 16 * level->strips);
     }
     out->big = room > CLASSIC_MAX;
+}
+
+/* Levels are for viewers, which look at tiles, as far as not too many rows have to wait until tiles are full. */
+static uint32_t tile_of(const TiffOut *out, const ImageMeta *meta)
+{
+    const ImageInfo *s = &out->shape;
+    double waits = (double)s->x * TILE * (double)elem_size(out->elem) * (double)s->z * (double)s->c;
+    bool best = meta->pyramid && (s->x > TILE || s->y > TILE) && waits <= WAIT_MOST;
+    return meta->tile > 0 ? (uint32_t)meta->tile : best ? TILE : 0;
 }
 
 static bool take_memory(TiffOut *out, bool pack, Err *err)
@@ -521,7 +550,8 @@ static bool take_memory(TiffOut *out, bool pack, Err *err)
                                       .row_bytes = level->row_bytes,
                                       .rows_per_strip = level->rows_per_strip,
                                       .pixel_bytes = (size_t)(level->row_bytes / level->x),
-                                      .zstd = out->zstd};
+                                      .tile_bytes = out->tile * (level->row_bytes / level->x),
+                                      .method = out->method};
         TRY(tiff_pack_new(&strips, &level->pack, err));
     }
     return true;
@@ -545,10 +575,12 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     out->fd = fd;
     out->shape = *shape;
     out->elem = elem;
-    out->zstd = meta->zstd;
+    out->method = !meta->compress ? TIFF_STORE : meta->zstd ? TIFF_ZSTD : TIFF_DEFLATE;
     out->nearest = meta->labels || elem == ELEM_BOOL;
     out->rgb = shape->rgb && shape->c == 3 && (elem == ELEM_U8 || elem == ELEM_U16);
-    out->apart = out->rgb && meta->compress;
+    out->tile = tile_of(out, meta);
+    bool pack = meta->compress || out->tile > 0;
+    out->apart = out->rgb && pack;
     choose_resolution(out, with.like);
     plan_file(out, meta->pyramid);
     out->coloured = meta->labels && !(with.like != NULL && strcmp(with.like->style, "ome") == 0);
@@ -557,7 +589,7 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     if (meta->software != NULL && out->software == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
-    return take_memory(out, meta->compress, err) && meta_describe(shape, out->rgb, elem, &with, &out->description, err);
+    return take_memory(out, pack, err) && meta_describe(shape, out->rgb, elem, &with, &out->description, err);
 }
 
 bool tiff_finish(void *state, Err *err)

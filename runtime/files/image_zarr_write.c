@@ -227,7 +227,7 @@ static bool write_band(Band *b, Err *err)
     int64_t across = zarr_plan_across(&out->plan, b->level);
     Err errors[HANDS] = {{0}};
     char name[TEXT_BYTES];
-    bool shard = out->plan.version == 3 && across > 1;
+    bool shard = out->plan.shards && across > 1;
     TRY(shard || name_chunk(out, b->level, b->plane, b->y, 0, true, name, err));
     b->packed = shard ? calloc((size_t)across, sizeof *b->packed) : NULL;
     TRY(!shard || b->packed != NULL || no_memory(out, err));
@@ -251,8 +251,8 @@ static bool write_band(Band *b, Err *err)
 
 static int64_t band_rows(const ZarrOut *out, int level, int64_t y)
 {
-    int64_t left = out->plan.y[level] - y * ZARR_BLOCK;
-    return left < ZARR_BLOCK ? left : ZARR_BLOCK;
+    int64_t left = out->plan.y[level] - y * out->plan.block;
+    return left < out->plan.block ? left : out->plan.block;
 }
 
 static size_t band_bytes(const ZarrOut *out, int level)
@@ -352,7 +352,7 @@ static bool end_band(Band b, Err *err)
         }
         TRY(need_band(out, next, b.plane, err));
         size_t line = (size_t)out->plan.x[next] * out->bytes;
-        int64_t first = b.y % 2 * (ZARR_BLOCK / 2);
+        int64_t first = b.y % 2 * (out->plan.block / 2);
         Halving h = {.band = &b, .rows = (b.rows + 1) / 2, .to = out->band[next][b.plane] + (size_t)first * line};
         h.pieces = crew_pieces(out->crew, (size_t)h.rows * line);
         crew_run(out->crew, halve_piece, &h, h.pieces);
@@ -383,7 +383,7 @@ bool zarr_write(void *state, const ImageRows *at, const void *from, size_t pitch
     int64_t plane = (at->t * s->c + at->c) * s->z + at->z, n;
     size_t line = (size_t)s->x * out->bytes;
     for (int64_t row = at->row; row < at->row + at->rows; row += n) {
-        int64_t y = row / ZARR_BLOCK, first = row % ZARR_BLOCK, rows = band_rows(out, 0, y);
+        int64_t y = row / out->plan.block, first = row % out->plan.block, rows = band_rows(out, 0, y);
         const char *rest = (const char *)from + (size_t)(row - at->row) * pitch;
         Band band = {.out = out, .plane = plane, .y = y, .rows = rows, .from = rest, .pitch = pitch};
         n = at->row + at->rows - row < rows - first ? at->row + at->rows - row : rows - first;

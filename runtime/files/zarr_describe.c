@@ -26,12 +26,12 @@ int64_t zarr_plan_extent(const ZarrPlan *plan, int level, char axis)
 int64_t zarr_plan_chunk(const ZarrPlan *plan, int level, char axis)
 {
     int64_t extent = zarr_plan_extent(plan, level, axis);
-    return axis != 'x' && axis != 'y' ? 1 : extent < ZARR_BLOCK ? extent : ZARR_BLOCK;
+    return axis != 'x' && axis != 'y' ? 1 : extent < plan->block ? extent : plan->block;
 }
 
 int64_t zarr_plan_across(const ZarrPlan *plan, int level)
 {
-    return (plan->x[level] + ZARR_BLOCK - 1) / ZARR_BLOCK;
+    return (plan->x[level] + plan->block - 1) / plan->block;
 }
 
 /* Sizes in micrometres where they are known, else in whatever they are. */
@@ -89,7 +89,10 @@ bool zarr_plan(const char *path, const ImageInfo *shape, Elem elem, const ImageM
     out->elem = elem == ELEM_BOOL ? ELEM_U8 : elem;
     out->nearest = meta->labels || elem == ELEM_BOOL;
     out->effort = meta->compress ? ZARR_SMALL : ZARR_FAST;
+    out->shards = version == 3 && !meta->unsharded;
+    out->block = meta->tile > 0 ? meta->tile : ZARR_BLOCK;
     out->levels = levels_of(shape->x, shape->y, out->x, out->y);
+    out->levels = meta->flat ? 1 : out->levels;
     plan_axes(out, meta->like);
     out->name = strndup(file, stem > 0 ? stem : strlen(file));
     out->software = copy_text(meta->software);
@@ -172,7 +175,7 @@ static double chunk(const ZarrPlan *plan, int level, int axis)
 
 static double shard(const ZarrPlan *plan, int level, int axis)
 {
-    double times = plan->axes[axis] == 'x' ? (double)zarr_plan_across(plan, level) : 1;
+    double times = plan->axes[axis] == 'x' && plan->shards ? (double)zarr_plan_across(plan, level) : 1;
     return times * chunk(plan, level, axis);
 }
 
@@ -261,7 +264,7 @@ static void put_array_three(FILE *to, const ZarrPlan *plan, int level)
     put_axes(to, plan, level, shard);
     fprintf(to, "}},\n  \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": {\"separator\": \"/\"}},\n"
                 "  \"fill_value\": 0,\n  \"codecs\": ");
-    if (zarr_plan_across(plan, level) > 1) {
+    if (plan->shards && zarr_plan_across(plan, level) > 1) {
         put_shards(to, plan, level);
     } else {
         put_codecs(to, plan);

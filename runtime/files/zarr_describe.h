@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum {
-    ZARR_BLOCK = LEVELS_COARSEST, /* width and height of chunks */
+    ZARR_BLOCK = LEVELS_COARSEST, /* width and height of chunks, where nothing else is said */
     ZARR_AXES = 5
 };
 
@@ -26,6 +26,8 @@ typedef struct ZarrPlan {
     Elem elem;            /* as it is stored: bool as u8 */
     bool labels, nearest; /* nearest: levels have every second pixel, others means */
     bool plain;           /* chunks are not packed */
+    bool shards;          /* a row of chunks is one file */
+    int64_t block;        /* width and height of chunks */
     ZarrEffort effort;
     bool inside; /* label images of the image two folders further up */
     int levels;

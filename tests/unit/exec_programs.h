@@ -174,7 +174,7 @@ static const ProgBuffer CHAIN_BUFFERS[] = {{"image", ELEM_FILE, 0, 0, -1, 0, 0, 
                                            {"scaled", ELEM_F32, -1, 0, -1, 0, 1, -1},
                                            {"smooth", ELEM_F32, -1, 0, -1, 1, 2, -1},
                                            {"shifted", ELEM_F32, -1, 0, -1, 2, 2, B_SMOOTH}};
-static const ProgOutput CHAIN_OUTPUT = {"shifted", "tif", OUT_IMAGE, B_SHIFTED, -1, -1, "yx", {0}, 0};
+static const ProgOutput CHAIN_OUTPUT = {"shifted", "tif", OUT_IMAGE, B_SHIFTED, -1, -1, "yx", {0}, {{0}}, 0};
 
 static inline Program chain(void)
 {

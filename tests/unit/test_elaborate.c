@@ -604,7 +604,7 @@ static void reports_read_as_they_did(void **state)
                                         "loops",        "peers",        "peer_calls",   "peer_calls_more", "modules",
                                         "axes",         "moved_labels", "scikit_image", "stencils",        "tables",
                                         "warnings",     "windows",      "python",       "matlab",          "include",
-                                        "late",         "pictures",     "go_on",        "rounds"};
+                                        "late",         "pictures",     "go_on",        "rounds",          "formats"};
     int wrong = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *text, *want;

@@ -58,7 +58,7 @@ static const ProgStep SEEN_STEP =
     {.kind = STEP_LAUNCH, .name = "seen", .grid = 2, .args = SEEN_ARGS, .n_args = COUNT(SEEN_ARGS), .value = -1};
 static const ProgBuffer SEEN_BUFFERS[] = {{"image", ELEM_FILE, 0, 2, -1, 0, 0, -1},
                                           {"seen", ELEM_F32, -1, 2, -1, 0, 0, -1}};
-static const ProgOutput SEEN_OUTPUT = {"seen", "tif", OUT_IMAGE, 1, -1, -1, "zyxc", {0}, 0};
+static const ProgOutput SEEN_OUTPUT = {"seen", "tif", OUT_IMAGE, 1, -1, -1, "zyxc", {0}, {{0}}, 0};
 
 static Program seen(void)
 {

@@ -70,7 +70,7 @@ static const ProgBuffer LOOP_BUFFERS[] = {{"image", ELEM_FILE, 0, 0, -1, 0, 0, -
                                           {"b", ELEM_F32, -1, 0, -1, 0, 5, -1},
                                           {"sum", ELEM_F32, -1, 0, -1, 1, 4, -1},
                                           {"out", ELEM_F32, -1, 0, -1, 5, 5, -1}};
-static const ProgOutput LOOP_OUTPUT = {"out", "tif", OUT_IMAGE, 4, -1, -1, "yx", {0}, 0};
+static const ProgOutput LOOP_OUTPUT = {"out", "tif", OUT_IMAGE, 4, -1, -1, "yx", {0}, {{0}}, 0};
 
 /* Runs it for `gain` rounds (or until stable) and returns the pixel that started as 1.  *launches: of a run. */
 static double run_as(int shape, Device *dev, const ProgStep *steps, const ProgBuffer *buffers, int n_buffers,

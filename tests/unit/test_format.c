@@ -93,6 +93,7 @@ static const struct {
     {"x=a if b else-c", "x = a if b else -c\n"},
     {"fn f ( a:i32=3,b ):bool=a<b", "fn f(a : i32 = 3, b) : bool = a < b\n"},
     {"output  o=f (x)as png", "output o = f(x) as png\n"},
+    {"output o as  tif( compress=zstd,tile = 256 )", "output o as tif(compress = zstd, tile = 256)\n"},
     {"short=1\nmuch_longer =2", "short = 1\nmuch_longer = 2\n"},
     /* Lines. */
     {"x=1\n\n\n\ny=2\n\n", "x = 1\n\ny = 2\n"},

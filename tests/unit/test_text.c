@@ -247,6 +247,8 @@ static void every_part_reads_back(void **state)
 {
     (void)state;
     check("every-part.pipe", SHOWS_EVERYTHING, true);
+    check("formats.pipe",
+          "input a[y, x]\noutput b = a as zarr(compress = zstd, chunk = 128, version = 0.5, shard = false)\n", true);
 }
 
 /* An expression whose tree would have 2^60 leaves is printed in as many lines as it has parts. */

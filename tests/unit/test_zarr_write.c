@@ -155,6 +155,22 @@ static void test_levels(void **state)
          {.labels = true, .compress = true},
          3},
         {"mask.ome.zarr", {.x = 600, .y = 600, .z = 1, .c = 1, .t = 1}, ELEM_BOOL, {.zarr = OME_ZARR_0_4}, 2},
+        {"chunks.ome.zarr",
+         {.x = 1027, .y = 700, .z = 1, .c = 1, .t = 1},
+         ELEM_U16,
+         {.tile = 96, .zarr = OME_ZARR_0_5, .compress = true},
+         3},
+        {"files.ome.zarr",
+         {.x = 600, .y = 7, .z = 1, .c = 1, .t = 1},
+         ELEM_U16,
+         {.tile = 256, .zarr = OME_ZARR_0_5, .unsharded = true},
+         2},
+        {"flat.ome.zarr", {.x = 600, .y = 7, .z = 1, .c = 1, .t = 1}, ELEM_U16, {.flat = true, .plain = true}, 1},
+        {"tiles.tif",
+         {.x = 530, .y = 50, .z = 2, .c = 3, .t = 1, .has_z = true, .has_c = true, .rgb = true},
+         ELEM_U16,
+         {.pyramid = true, .tile = 48},
+         2},
         {"mean.tif",
          {.x = 1300, .y = 1025, .z = 2, .c = 2, .t = 1, .has_z = true, .has_c = true},
          ELEM_U16,
@@ -192,6 +208,8 @@ static void test_levels(void **state)
     }
     assert_int_equal(access(place_of("mean.ome.zarr/0/0/0/0"), F_OK), -1); /* zeros */
     assert_int_equal(access(place_of("mean.ome.zarr/0/1/0/0"), F_OK), 0);
+    assert_int_equal(access(place_of("chunks.ome.zarr/1/c/3/0"), F_OK), 0);
+    assert_int_equal(access(place_of("files.ome.zarr/0/c/0/2"), F_OK), 0);
 }
 
 /* Means of negative numbers are rounded as those of others: halves up. */
