@@ -81,8 +81,14 @@ for i in FLAT[:1] + SOLID[:1] + FLAT[4:]:
     signed = np.stack([v / 2, v - 100, 60 - v], -1)  # as L*, a* and b*
     hsv = np.stack([v / 200, 1 - v / 255, rgb[..., 2]], -1)
     H = 'c = c_of(canvas(image, channels = 3))\nnext = roll(image, -1) // 2\n'
-    for name, f in (('rgb2lab', color.rgb2lab), ('rgb2xyz', color.rgb2xyz), ('rgb2ycbcr', color.rgb2ycbcr), ('rgb2yuv', color.rgb2yuv)):
+    for name, f in (('rgb2lab', color.rgb2lab), ('rgb2xyz', color.rgb2xyz), ('rgb2ycbcr', color.rgb2ycbcr), ('rgb2yuv', color.rgb2yuv),
+                    ('rgb2luv', color.rgb2luv)):
         case(name, i, C + f'output a = {name}(rgb)', np.moveaxis(f(rgb), -1, 0), 1e-4)
+    case('luv2rgb', i, C + 'output a = luv2rgb(image / 2 if c == 0 else image - 100 if c == 1 else 60 - image)',
+         np.moveaxis(color.luv2rgb(signed), -1, 0), 1e-5)
+    for formula in ('ciede2000', 'ciede94', 'cmc', 'cie76'):
+        case('delta_e', i, C + 'lab = image / 2 if c == 0 else image - 100 if c == 1 else 60 - image\n'
+             f'output a = delta_e(lab, rgb2lab(rgb), {formula})', getattr(color, 'deltaE_' + formula)(signed, color.rgb2lab(rgb)), 1e-5)
     case('lab2rgb', i, C + 'output a = lab2rgb(image / 2 if c == 0 else image - 100 if c == 1 else 60 - image)',
          np.moveaxis(color.lab2rgb(signed), -1, 0), 1e-5)
     case('lab2rgb', i, C + 'output a = 255 * lab2rgb(rgb2lab(rgb))', 255 * np.moveaxis(rgb, -1, 0), 1e-3)

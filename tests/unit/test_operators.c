@@ -301,6 +301,12 @@ static void stars_and_the_sky_agree_with_photutils(void **state)
     check_all(TEST_DATA "/astronomy.txt", check, false);
 }
 
+static void ways_and_shapes_agree(void **state)
+{
+    (void)state;
+    check_all(TEST_DATA "/geometry.txt", check, false);
+}
+
 static void forests_and_measures_agree(void **state)
 {
     (void)state;
@@ -434,6 +440,7 @@ int main(void)
         cmocka_unit_test(all_images_borders_and_types_agree),
         cmocka_unit_test(colours_vessels_textures_and_more_agree),
         cmocka_unit_test(stars_and_the_sky_agree_with_photutils),
+        cmocka_unit_test(ways_and_shapes_agree),
         cmocka_unit_test(forests_and_measures_agree),
         cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
