@@ -1,6 +1,6 @@
 /*
  * operators: the graph of an operator, evaluated, against what numpy, scipy and scikit-image give
- * (tests/data/operators.txt, sweeps.txt, features.txt and measures.txt, made by the scripts beside them); the programs of
+ * (tests/data/operators.txt, sweeps.txt, features.txt, objects.txt and measures.txt, made by the scripts beside them); the programs of
  * operators.txt and measures.txt on a device against the evaluator, bit for bit, and their kernels against
  * clang; and that examples run.
  *
@@ -307,6 +307,12 @@ static void ways_and_shapes_agree(void **state)
     check_all(TEST_DATA "/geometry.txt", check, false);
 }
 
+static void textures_of_objects_agree_with_cp_measure(void **state)
+{
+    (void)state;
+    check_all(TEST_DATA "/objects.txt", check, false);
+}
+
 static void forests_and_measures_agree(void **state)
 {
     (void)state;
@@ -441,6 +447,7 @@ int main(void)
         cmocka_unit_test(colours_vessels_textures_and_more_agree),
         cmocka_unit_test(stars_and_the_sky_agree_with_photutils),
         cmocka_unit_test(ways_and_shapes_agree),
+        cmocka_unit_test(textures_of_objects_agree_with_cp_measure),
         cmocka_unit_test(forests_and_measures_agree),
         cmocka_unit_test(examples_run),
         cmocka_unit_test(devices_agree_with_the_evaluator),
