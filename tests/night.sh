@@ -1,6 +1,6 @@
 #!/bin/sh
 # night.sh: what takes too long for every stop: random pipelines and all tests on each OpenCL device that is installed, every
-# call that can fail, and fuzzing with sanitizers, also in libtiff and cfitsio.
+# call that can fail, killed processes, and fuzzing with sanitizers, also in libtiff and cfitsio.
 #
 #   usage: tests/night.sh [HOURS]     8 if not said; a third goes to random pipelines, a third to fuzzing
 #
@@ -35,9 +35,10 @@ share() {
 step build sh -c './setup.sh && cmake --build build'
 step build-fuzz tests/fuzz/pack.sh "$PWD/build-night/fuzz"
 
-# All tests with all their cases, and every call that can fail.
+# All tests with all their cases, every call that can fail, and many processes of mpirun killed.
 step tests env PIPEC_TEST_TURN=0/1 ctest --test-dir build --output-on-failure -j "$(nproc)"
 step failing_calls env FULL=1 ctest --test-dir build -R failing_calls --output-on-failure --timeout 36000
+step ranks_killed env FULL=1 ctest --test-dir build -R e2e_ranks --output-on-failure --timeout 36000
 
 # Each device: the samples' files, and what pipelines compute.  "#0" is the one that all tests above have used.
 step samples-on-devices sh tests/devices.sh build

@@ -1,5 +1,5 @@
 # ranks.sh: what the processes of mpirun make together is what one makes, also where one of them is killed and the run goes
-# on.  PIPEC_TEST_KILLS says how many are killed, each at a random moment; PIPEC_TEST_RANKS how many share an image.
+# on.  FULL=1 kills fifty, each at a random moment, and tries more numbers of processes.
 . "$(dirname "$0")/lib.sh"
 command -v mpirun >mpirun.path || { echo 'there is no mpirun: apt install libopenmpi-dev openmpi-bin, and build again'; exit 77; }
 [ -e "$(dirname "$PIPEC")/libpipec-mpi.so" ] || { echo 'pipec was built without MPI'; exit 77; }
@@ -87,7 +87,8 @@ output smooth
 output t = measure(objects, image, area, centroid, mean, min)
 PIPE
 expect 0 '' "$PIPEC" run one.pipe "$SAMPLES/timelapse.tif" -q -o one
-for n in ${PIPEC_TEST_RANKS:-3}; do
+[ -n "${FULL:-}" ] && kills=50 shared_by='2 3 4 7' || kills=1 shared_by=3
+for n in $shared_by; do
     expect 0 '' image $n "one$n"
     same one "one$n"
 done
@@ -95,7 +96,7 @@ expect 3 'no device' start 2 "$PIPEC" run one.pipe "$SAMPLES/timelapse.tif" -o n
 
 # ---- one process is killed -------------------------------------------------------------------
 number=0
-while [ $number -lt "${PIPEC_TEST_KILLS:-1}" ]; do
+while [ $number -lt $kills ]; do
     number=$((number + 1))
     die killed killed/.cells.shard-3-of-3.journal ranks 3 killed
     for file in $(cd killed && find . -name '*_objects.tif'); do
