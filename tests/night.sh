@@ -4,9 +4,9 @@
 #
 #   usage: tests/night.sh [HOURS]     8 if not said; a third goes to random pipelines, a third to fuzzing
 #
-# Needs what setup.sh installs, clang, dpkg-dev, libjpeg-dev and libzstd-dev.  Builds in build/ and build-fuzz/; logs, and what was
-# found, are in build-night/found/, inputs that crash in build-night/fuzz/found/.  The exit code is 1 when anything was found; a line
-# is printed for each.
+# Needs what setup.sh installs, clang, dpkg-dev, libjpeg-dev and libzstd-dev, and Python's numpy, scipy and tifffile.  Builds in build/
+# and build-fuzz/; logs, and what was found, are in build-night/found/, inputs that crash in build-night/fuzz/found/.  The exit code
+# is 1 when anything was found; a line is printed for each.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 hours=${1:-8}
@@ -40,8 +40,10 @@ step tests env PIPEC_TEST_TURN=0/1 ctest --test-dir build --output-on-failure -j
 step failing_calls env FULL=1 ctest --test-dir build -R failing_calls --output-on-failure --timeout 36000
 step ranks_killed env FULL=1 ctest --test-dir build -R e2e_ranks --output-on-failure --timeout 36000
 
-# Each device: the samples' files, and what pipelines compute.  "#0" is the one that all tests above have used.
-step samples-on-devices sh tests/devices.sh build
+# Each device: what all pipelines of the project give, and what the tests' pipelines compute.  "#0" is the one that all tests above
+# have used.
+step images tests/devices.py make build-night/devices
+step devices tests/devices.py run build-night/devices
 devices=$(build/pipec devices | sed -n 's/^#\([0-9]*\) .*/\1/p')
 n=$(echo "$devices" | wc -w)
 for device in $devices; do
