@@ -9,6 +9,7 @@
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
+#include "tests/support/turn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -121,6 +122,7 @@ static void check(const Shape *s, const char *text)
 static void many_are_near(void **state)
 {
     (void)state;
+    turn_or_skip(0);
     static const char text[] = "l = label(image > 150)\noutput t = near_pairs(l, n = 40)\n"
                                "output u = near_pairs(l, n = -20)\noutput v = near_pairs(l, distance = 6)\n"
                                "output w = neighbour_count(l, n = 60, distance = 9)\n"
@@ -134,6 +136,7 @@ static void many_are_near(void **state)
 static void ties_go_to_the_smaller_label(void **state)
 {
     (void)state;
+    turn_or_skip(1);
     EACH(LARGE, "l = label(x_of(image) % 4 == 1 and y_of(image) % 3 == 2)\n"
                 "output t = near_pairs(l, n = 5)\noutput s = neighbour_value(l, property(l, image, max), std, n = 6)\n"
                 "output d = neighbour_distance(l, sum, n = 3, distance = 4)\n"
@@ -145,6 +148,7 @@ static void ties_go_to_the_smaller_label(void **state)
 static void few_labels_have_few_neighbours(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     static const char *const MASKS[] = {"image > 255", "x_of(image) == 0 and y_of(image) == 0",
                                         "x_of(image) % 40 == 0 and y_of(image) == 0"};
     for (int i = 0; i < 3; i++) {
@@ -160,6 +164,7 @@ static void few_labels_have_few_neighbours(void **state)
 static void labels_may_have_gaps(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     EACH(LARGE, "input seg[y, x] : labels\noutput t = near_pairs(seg, n = 3)\n"
                 "output m = neighbour_value(seg, property(seg, image, std), max, n = 4)\n")
 }
@@ -168,6 +173,7 @@ static void labels_may_have_gaps(void **state)
 static void pixels_have_sizes(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     static const char text[] = "l = label(image > 170)\noutput t = near_pairs(l, distance = 1500 nm)\n"
                                "output a = neighbour_value(l, sqrt(image - 200), min, distance = 4 um)\n"
                                "output d = neighbour_distance(l, mean, n = 4, spacing = 1.5)\n";
@@ -178,6 +184,7 @@ static void pixels_have_sizes(void **state)
 static void touching_ones_are_neighbours(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     EACH(LARGE, "l = label_equal(floor(image / 50))\noutput n = neighbour_count(l)\n"
                 "output m = neighbour_value(l, 1 / (image - 200), min)\n"
                 "output s = neighbour_value(l, label_count(l), sum)\noutput d = neighbour_distance(l, spacing = 2)\n")

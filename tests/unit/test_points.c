@@ -7,6 +7,7 @@
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
+#include "tests/support/turn.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -75,6 +76,7 @@ static const Shape COLOURED[] = {{"y, x, c", 31, 23, 1, 3, 0}, {"y, x, c", 31, 2
 static void centroids_are_painted(void **state)
 {
     (void)state;
+    turn_or_skip(0);
     static const char text[] = "labels = label(image > 150)\noutput c = centroids(labels)\n";
     EACH(FLAT, text)
     EACH(DEEP, text)
@@ -85,6 +87,7 @@ static void centroids_are_painted(void **state)
 static void places_are_what_a_label_has_of_them(void **state)
 {
     (void)state;
+    turn_or_skip(1);
     EACH(LARGE, "labels = label(image > 150)\n"
                 "x = property(labels, image, mass_center_x)[labels] * 2 - 10\n"
                 "p = points(labels, x, property(labels, image, mass_center_y))\n"
@@ -99,6 +102,7 @@ static void places_are_what_a_label_has_of_them(void **state)
 static void carried_labels_have_their_count(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     EACH(LARGE, "l = label(image > 100)\nm = l\nrepeat 3 {\n  l = keep_labels(l, label_count(l)[l] > 2)\n"
                 "  repeat 1 { m = expand_labels(m) }\n  a = label_max(m, image)[m]\n}\n"
                 "output l\noutput m\noutput a\noutput n = count(l)\n")
@@ -108,6 +112,7 @@ static void carried_labels_have_their_count(void **state)
 static void vectors_have_room_for_every_pixel(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     EACH(
         LARGE,
         "l = as_labels(1 + x_of(image) + width(image) * y_of(image))\no = keep_labels(l, image > 20)\n"
@@ -120,6 +125,7 @@ static void vectors_have_room_for_every_pixel(void **state)
 static void equal_peaks_are_kept_apart(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     static const char text[] = "v = floor(image / 100)\noutput p = peak_local_max(v, 3, exclude_border = 0)\n"
                                "output s = label_spots(peak_local_max(0 * v + (1 if v > 1 else 0), 2))\n";
     EACH(LARGE, text)
@@ -187,6 +193,7 @@ static void check_pairs(const char *axes, int w, int h, int d)
 static void pairs_are_those_that_touch(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     check_pairs("y, x", 19, 13, 1);
     check_pairs("z, y, x", 7, 6, 5);
     EACH(LARGE, "l = label_equal(floor(image / 60))\noutput t = touching_pairs(l)\n"
