@@ -79,17 +79,36 @@ static bool summarise(const Merged *m, const MergePart *part, const char *row, s
     return m->with->summary == NULL || summary_row(m->with->summary, key, row, n, err);
 }
 
+/* What all rows of a part begin with, of *n bytes; owned by the caller (free). */
+static char *front_of(const Merged *m, const MergePart *part, size_t *n)
+{
+    char *text = NULL;
+    FILE *to = open_memstream(&text, n);
+    if (to == NULL) {
+        return NULL;
+    }
+    csv_put_text(part->image, to);
+    for (int i = 0; i < m->with->columns->n; i++) {
+        putc(',', to);
+        csv_put_text(part->fields[i], to);
+    }
+    if (fclose(to) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 /* The rows from `line`, a line end, on.  They begin with a number for each axis in `looped`; what
  * another part has and this one has not is 0. */
 static bool put_rows(Merged *m, const MergePart *part, const char *line, const bool looped[LOOPS], Err *err)
 {
-    while (*line == '\n' && line[1] != '\0') {
+    size_t n_front;
+    char *front = front_of(m, part, &n_front);
+    bool ok = front != NULL || err_set(err, CODE_MEMORY, "out of memory for '%s'", m->path);
+    while (ok && *line == '\n' && line[1] != '\0') {
         line++;
-        csv_put_text(part->image, m->to);
-        for (int i = 0; i < m->with->columns->n; i++) {
-            putc(',', m->to);
-            csv_put_text(part->fields[i], m->to);
-        }
+        fwrite(front, 1, n_front, m->to);
         for (int i = 0; i < LOOPS; i++) {
             size_t n = looped[i] ? strcspn(line, ",\n") : 0;
             if (m->looped[i]) {
@@ -98,11 +117,14 @@ static bool put_rows(Merged *m, const MergePart *part, const char *line, const b
             line += n + (looped[i] && line[n] == ',');
         }
         size_t rest = strcspn(line, "\n");
-        fprintf(m->to, ",%.*s\n", (int)rest, line);
-        TRY(summarise(m, part, line, rest, err));
+        putc(',', m->to);
+        fwrite(line, 1, rest, m->to);
+        putc('\n', m->to);
+        ok = summarise(m, part, line, rest, err);
         line += rest;
     }
-    return true;
+    free(front);
+    return ok;
 }
 
 /* ---- tables ---------------------------------------------------------------------------- */
