@@ -2,7 +2,7 @@
  * resources: the plan of each image, and the engine's bounds.
  *
  * Memory is exact: the peak of the plan with what a GPU's driver takes beside it, and the frames that the engine has under
- * way at most.  Time is a guess, by bytes: it is for asking a cluster's queue, which wants to know the order of magnitude.
+ * way at most.  What tracks need follows from the objects that there are, which nobody knows yet.  Time is a guess, by bytes: it is for asking a cluster's queue, which wants to know the order of magnitude.
  */
 #include "resources.h"
 
@@ -21,11 +21,13 @@
 static const uint64_t PROCESS = (uint64_t)768 << 20;
 /* Bytes a second: a device's memory, the bus, files read and written by one thread, with their coding. */
 static const double DEVICE_RATE = 4e11, BUS_RATE = 1e10, READ_RATE = 1e9, WRITE_RATE = 5e7;
+/* Of objects that are tracked: pixels of one, and what it takes with the four that it may be linked to (base/track.c). */
+static const uint64_t OBJECT_PIXELS = 100, OBJECT_BYTES = 90 + 4 * 24;
 static const double START_SECONDS = 5, FRAME_SECONDS = 2e-4;
 
 /* One image: what a frame takes, and how many there are. */
 typedef struct Share {
-    uint64_t in, out, kept;
+    uint64_t in, out, kept, tracks;
     int64_t frames;
     bool labels; /* some output waits in a temporary file until all frames are known */
     double traffic;
@@ -57,6 +59,16 @@ static void add_outputs(const ExecPlan *plan, Share *share)
     }
 }
 
+static uint64_t most_pixels(const ExecPlan *plan)
+{
+    uint64_t most = 0;
+    for (int i = 0; i < plan->program->n_grids; i++) {
+        const ExecGrid *g = &plan->grids[i];
+        most = most_of(most, (uint64_t)g->w * (uint64_t)g->h * (uint64_t)g->planes);
+    }
+    return most;
+}
+
 /* What a run moves on the device, and keeps on the host for later parts. */
 static void add_work(const ExecPlan *plan, Share *share)
 {
@@ -66,6 +78,9 @@ static void add_work(const ExecPlan *plan, Share *share)
         const ExecStep *step = &plan->steps[s];
         rounds = p->steps[s].kind == STEP_LOOP ? fmax(step->rounds, 1) : p->steps[s].kind == STEP_END ? 1 : rounds;
         share->traffic += rounds * (double)step->traffic;
+        if (p->steps[s].kind == STEP_PRIMITIVE && strcmp(p->steps[s].primitive, "track") == 0) {
+            share->tracks = most_pixels(plan) / OBJECT_PIXELS * OBJECT_BYTES;
+        }
     }
     for (int i = 0; plan->parts != NULL && i < p->n_buffers; i++) {
         share->kept += plan->parts->kept[i] ? plan->buffers[i].bytes : 0;
@@ -79,8 +94,9 @@ static bool plan_image(const Program *program, const Options *options, const Exe
     ExecPlan *plan;
     target.limit = options->memory;
     TRY(exec_plan_new(program, &target, inputs, options->params, &plan, err));
-    out->device =
-        most_of(out->device, options->memory > 0 ? options->memory : exec_limit_for(plan, &target, plan->peak));
+    const uint64_t one = options->memory > 0 ? options->memory : exec_limit_for(plan, &target, plan->peak);
+    out->device = most_of(out->device, one);
+    out->both = most_of(out->both, options->memory > 0 ? one : one + plan->peak);
     out->parts = out->parts || plan->parts != NULL;
     add_outputs(plan, share);
     add_work(plan, share);
@@ -106,6 +122,7 @@ static void add_share(Sum *sum, const Share *share, const EngineSizes *sizes, Re
     l->in = most_of(l->in, share->in);
     l->out = most_of(l->out, share->out);
     l->kept = most_of(l->kept, share->kept);
+    l->tracks = most_of(l->tracks, share->tracks);
     l->frames += share->frames;
     out->outputs += (uint64_t)share->frames * share->out;
     if (share->labels && share->frames > 1) {
@@ -122,10 +139,11 @@ static void finish(const Sum *sum, const Options *options, const EngineSizes *si
     uint64_t frames = (uint64_t)l->frames < (uint64_t)sizes->frames ? (uint64_t)l->frames : (uint64_t)sizes->frames;
     uint64_t all = frames * most_of(l->in, l->out) + (l->in < l->out ? l->in : l->out) + l->kept;
     out->pixels = all < sizes->bytes ? all : sizes->bytes;
-    out->host = out->pixels + out->pixels / 2 + PROCESS; /* half as much is kept for the next frames */
-    if (options->device != NULL && strncmp(options->device, "cpu", 3) == 0) {
-        out->host += out->device; /* which is the host's */
-    }
+    const bool cpu = options->device != NULL && strncmp(options->device, "cpu", 3) == 0;
+    out->both = cpu || out->images < ENGINE_MANY ? out->device : out->both;
+    out->tracks = l->tracks * (out->both > out->device ? 2 : 1);
+    out->host = out->pixels + out->pixels / 2 + out->tracks + PROCESS; /* half as much is kept for the next frames */
+    out->host += cpu ? out->device : 0;                                /* which is the host's */
     out->threads = 2 * sizes->jobs + 1;
     out->scratch += l->kept > sizes->bytes / 2 ? l->kept - sizes->bytes / 2 : 0;
     out->seconds = START_SECONDS + sum->seconds;
@@ -223,10 +241,16 @@ static void print_text(const Resources *r)
 {
     printf("%-15s %15d\n", "images", r->images);
     print_bytes("device memory", r->device, r->parts ? "; --memory, in parts" : "; --memory, in one piece");
+    if (r->both > r->device) {
+        print_bytes("two at once", r->both, "; so has a GPU the images of a batch where there is room");
+    }
     if (r->least > 0) {
         print_bytes("at least", r->least, ", in parts");
     }
     print_bytes("pixels", r->pixels, " on the host; --host-memory");
+    if (r->tracks > 0) {
+        print_bytes("tracks", r->tracks, " on the host, for an object in 100 pixels");
+    }
     print_bytes("host memory", r->host, " for the whole process");
     printf("%-15s %15d\n", "threads", r->threads);
     print_bytes("scratch", r->scratch, " of temporary files");
@@ -237,10 +261,11 @@ static void print_text(const Resources *r)
 static void print_json(const Resources *r)
 {
     printf("{\"images\": %d, \"device_bytes\": %" PRIu64 ", \"device_least_bytes\": %" PRIu64
-           ", \"in_parts\": %s, \"pixel_bytes\": %" PRIu64 ", \"host_bytes\": %" PRIu64 ", \"threads\": %d"
+           ", \"device_bytes_of_two\": %" PRIu64 ", \"in_parts\": %s, \"pixel_bytes\": %" PRIu64
+           ", \"track_bytes\": %" PRIu64 ", \"host_bytes\": %" PRIu64 ", \"threads\": %d"
            ", \"scratch_bytes\": %" PRIu64 ", \"output_bytes\": %" PRIu64 ", \"seconds\": %.0f}\n",
-           r->images, r->device, r->least, r->parts ? "true" : "false", r->pixels, r->host, r->threads, r->scratch,
-           r->outputs, ceil(r->seconds));
+           r->images, r->device, r->least, r->both, r->parts ? "true" : "false", r->pixels, r->tracks, r->host,
+           r->threads, r->scratch, r->outputs, ceil(r->seconds));
 }
 
 int resources_print(const Program *program, const Options *options)

@@ -112,6 +112,7 @@ expect 3 '' cells -o node3 --shard 3/3 --resume --device 'no such device'
 expect 1 'of the 3 shards of cells 1 is not done: 3; run it, then merge' "$PIPEC" merge node1 node2 node3 -o joined
 
 # ---- what a run needs, and workflows for clusters -------------------------------------------
+printf 'input movie[z, y, x]\noutput t = track(label(movie > 9), distance = 5).labels\n' >tracks.pipe
 expect 0 '' ./cells --resources --shape 2048x2048:u16
 shows 'device memory'
 expect 0 '' ./cells plates/P2 plates/P1 --resources=json --jobs 2
@@ -120,9 +121,14 @@ shows '"images": 10, '
 shows '"in_parts": false, '
 shows '"threads": 5, '
 device=$(sed 's/.*"device_bytes": \([0-9]*\).*/\1/' needs.json)
+two=$(sed 's/.*"device_bytes_of_two": \([0-9]*\).*/\1/' needs.json)
+check test "$two" -gt "$device" -a "$two" -le $((2 * device)) # of images of a batch, as GPUs have them
 expect 0 '' ./cells plates/P1 plates/P2 --resources=json --memory $((device / 4))
+shows "\"device_bytes_of_two\": $((device / 4)), "
 shows "\"device_bytes\": $((device / 4)), "
 shows '"in_parts": true, '
+expect 0 '' "$PIPEC" run tracks.pipe --resources=json --shape 10x100x100:u8
+shows '"track_bytes": 186000, ' # 1000 objects of 100 pixels
 expect 2 'not of both' ./cells plates/P1 --resources --shape 4x4
 expect 2 'does not fit input image[yx]' ./cells --resources --shape 4x4x4:u8
 expect 2 '--resources=json' ./cells plates/P1 --resources=xml
