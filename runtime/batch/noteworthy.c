@@ -57,6 +57,9 @@ static const struct {
                                  "stored values"},
     [REMARK_NODATA] = {.says =
                            "one value stands for pixels without data (GDAL_NODATA); it is a number like others here"},
+    [REMARK_LOSSY] =
+        {.says = "it is a JPEG, whose pixels are near those that were recorded, and blurred in squares of 8 x 8; "
+                 "do not measure brightness or texture in it"},
     [REMARK_ORIENTATION] = {.says = "it is to be shown turned or mirrored (Orientation); pixels are read as they are "
                                     "stored"},
     [REMARK_ALPHA] = {.says = "its alpha (how opaque pixels are) is not read"},

@@ -23,10 +23,11 @@ static const struct Ending {
     const char *text;
     bool ome, packed;
 } ENDINGS[] = {
-    {".tif", true, false},  {".tiff", true, false}, {".tf2", true, false},  {".tf8", true, false},
-    {".btf", true, false},  {".lsm", false, false}, {".stk", false, false}, {".png", false, false},
-    {".fits", false, true}, {".fit", false, true},  {".fts", false, true},  {".zarr", true, false},
-    {".czi", false, false}, {".nd2", false, false}, {".lif", false, false}, {".ims", false, false},
+    {".tif", true, false},  {".tiff", true, false},  {".tf2", true, false},  {".tf8", true, false},
+    {".btf", true, false},  {".lsm", false, false},  {".stk", false, false}, {".png", false, false},
+    {".fits", false, true}, {".fit", false, true},   {".fts", false, true},  {".zarr", true, false},
+    {".jpg", false, false}, {".jpeg", false, false}, {".czi", false, false}, {".nd2", false, false},
+    {".lif", false, false}, {".ims", false, false},
 };
 
 /* The length of a name, of which n letters count, without an ending; 0 when it has another one, or nothing else. */
@@ -155,6 +156,29 @@ static bool add_found(FileList *list, char *path, Err *err)
     return ok;
 }
 
+static bool is_jpeg(const char *path)
+{
+    size_t n = strlen(path);
+    return without(path, n, ".jpg") > 0 || without(path, n, ".jpeg") > 0;
+}
+
+/* JPEG files beside others are previews of these, from `first` on. */
+static void drop_previews(FileList *list, size_t first)
+{
+    size_t others = 0, n = first;
+    for (size_t i = first; i < list->n; i++) {
+        others += !is_jpeg(list->at[i].path);
+    }
+    for (size_t i = first; others > 0 && i < list->n; i++) {
+        if (is_jpeg(list->at[i].path)) {
+            free(list->at[i].path);
+        } else {
+            list->at[n++] = list->at[i];
+        }
+    }
+    list->n = others > 0 ? n : list->n;
+}
+
 /* Adds the images of a folder, in their order. */
 static bool add_folder(FileList *list, const char *folder, Err *err)
 {
@@ -175,6 +199,7 @@ static bool add_folder(FileList *list, const char *folder, Err *err)
     if (ok && list->n == first) {
         return err_set(err, CODE_USAGE, "the folder '%s' has no image files", folder);
     }
+    drop_previews(list, first);
     qsort(list->at + first, list->n - first, sizeof *list->at, compare_files);
     return ok;
 }

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png,     &image_fits,
+static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png,     &image_fits, &image_jpeg,
                                              &image_zarr, &image_geojson, &image_roi};
 
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = IMAGE_PATH_BYTES };
@@ -33,7 +33,6 @@ static const struct Stranger {
     const char *head, *text;
     size_t n;
 } STRANGERS[] = {
-    {"\xFF\xD8\xFF", "a JPEG image, which is not lossless; convert it to TIFF or PNG", 3},
     {"GIF8", "a GIF image; convert it to TIFF or PNG", 4},
     {"BM", "a BMP image; convert it to TIFF or PNG", 2},
     {"ZISRAWFILE", "a Zeiss CZI file; " CONVERT, 10},
@@ -75,7 +74,7 @@ static bool refuse_stranger(const unsigned char *head, size_t n, Err *err)
             return err_set(err, CODE_FILES, "it is %s", STRANGERS[i].text);
         }
     }
-    return err_set(err, CODE_FILES, "it is neither a TIFF, a PNG nor a FITS image");
+    return err_set(err, CODE_FILES, "it is neither a TIFF, a PNG, a JPEG nor a FITS image");
 }
 
 static bool open_as(ImageFile *file, const ImageFormat *format, const ImagePath *path, int fd, Err *err)

@@ -1,6 +1,6 @@
 /*
- * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng), FITS
- * (cfitsio) and OME-Zarr (a folder), and programs that read others (image_external.h).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
+ * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng), JPEG (libjpeg, in
+ * only), FITS (cfitsio) and OME-Zarr (a folder), and programs that read others (image_external.h).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
  *
  * Pixels are handed over planar, row by row, in the file's own element type, native byte order:
  * palette, MINISWHITE, 1-bit and big-endian are normalised while reading.
@@ -40,7 +40,8 @@ typedef enum ImageRemark {
     REMARK_CALIBRATED,  /* ImageJ: values are what its calibration makes of those that are stored */
     REMARK_UNCALIBRATED,  /* TIFF: stored values, though the file says what they stand for */
     REMARK_NODATA,        /* TIFF: one value stands for no data */
-    REMARK_ORIENTATION,   /* TIFF: rows are not stored from the top left on */
+    REMARK_LOSSY,         /* JPEG: pixels are not those that were recorded */
+    REMARK_ORIENTATION,   /* TIFF, JPEG: rows are not stored from the top left on */
     REMARK_ALPHA,         /* alpha is left out */
     REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names (ImageInfo.channels) */
     IMAGE_REMARKS
@@ -57,7 +58,7 @@ typedef struct ImageInfo {
     double origin[3];           /* where the middle of the first pixel lies along x, y, z, in `unit` */
     char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
     double interval;            /* seconds between frames; 0 = unknown */
-    char style[16];             /* "imagej", "ome", "tiff", "png", "fits" */
+    char style[16];             /* "imagej", "ome", "tiff", "png", "jpeg", "fits" */
     /* What the file has in one piece, which is decoded at once; 0: nothing that lies across planes or channels. */
     struct {
         int64_t rows, planes, channels;

@@ -1,6 +1,6 @@
 /*
  * image_format: what image.c needs from a file format; one table row each for TIFF, PNG,
- * FITS, OME-Zarr and folders.
+ * JPEG, FITS, OME-Zarr and folders.
  *
  * A format sees open descriptors and never names, temporary files or renames: these are the same
  * for all and stay in image.c.
@@ -49,7 +49,7 @@ typedef struct ImageFormat {
     void (*discard)(void *state);
 } ImageFormat;
 
-extern const ImageFormat image_tiff, image_png, image_fits, image_folder, image_geojson, image_roi;
+extern const ImageFormat image_tiff, image_png, image_jpeg, image_fits, image_folder, image_geojson, image_roi;
 
 /* Reads `size` bytes at `offset`: false with *got saying how many there were, errno 0 at the end
  * of the file. */

@@ -7,7 +7,7 @@ dialect that other programs write, with pixels given by one formula.
 and, by type: u8 b, i8 b - 125, u16 257 b, i16 257 (b - 125), u32 16843009 b,
 i32 16843009 (b - 125), f32 and f64 b / 4 - 20, n-bit b mod 2^n, or b 2^(n - 8) above 8 bits.
 
-Needs numpy, tifffile with imagecodecs, astropy.
+Needs numpy, tifffile with imagecodecs, astropy, Pillow.
 """
 import gzip
 import os
@@ -18,6 +18,7 @@ import zlib
 import numpy as np
 import tifffile
 from astropy.io import fits
+from PIL import Image
 
 OUT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "images")
 X, Y = 7, 5
@@ -186,6 +187,19 @@ def compressions():
     flat[:] = (124, 86, 182)  # the same in YCbCr, which tifffile does not compute
     write("jpeg_ycbcr.tif", flat, compression="jpeg", photometric="ycbcr", subsampling=(2, 2),
           rowsperstrip=16)
+
+
+def photos():
+    """JPEG files: with an orientation, gray, progressive, and in colours for a printer."""
+    flat = np.empty((32, 48, 3), np.uint8)
+    flat[:] = (200, 100, 50)
+    turned = Image.Exif()
+    turned[274] = 6
+    Image.fromarray(flat).save(path("photo.jpg"), quality=90, exif=turned)
+    Image.fromarray(plane("u8", x=37, y=29)).save(path("photo_gray.jpg"), quality=100)
+    rgb = np.moveaxis(typed(base(x=37, y=29, c=3), "u8")[0, :, 0], 0, -1)
+    Image.fromarray(rgb).save(path("photo_progressive.jpg"), quality=100, subsampling=0, progressive=True)
+    Image.fromarray(flat).convert("CMYK").save(path("photo_cmyk.jpg"))
 
 
 def fax():
@@ -819,7 +833,7 @@ def png_files():
 
 def main():
     os.makedirs(OUT, exist_ok=True)
-    for make in (types, compressions, fax, tiles, colours, sparse, extra_samples, marks, resolutions, imagej, imagej_odd,
+    for make in (types, compressions, photos, fax, tiles, colours, sparse, extra_samples, marks, resolutions, imagej, imagej_odd,
                  stacks, tags_of_display, microscopes, ome, ome_odd, unread, fits_files, folders,
                  png_files):
         make()

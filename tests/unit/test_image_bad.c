@@ -212,9 +212,30 @@ static void test_heads(void **state)
     refuse("none.tif", "MM\0*\0\0\0\x08\0\0\0\0\0\0", 14, "claims 0 tags");
     refuse("head.png", "\x89PNG\r\n\x1a\n", 8, "damaged");
     refuse("head.fits", "SIMPLE  =                    T", 30, "damaged");
-    refuse("photo.jpg", "\xFF\xD8\xFF\xE0", 4, "JPEG image");
+    refuse("photo.jpg", "\xFF\xD8\xFF\xE0", 4, "it is damaged");
     refuse("scan.data", "ZISRAWFILE\0\0\0", 13, "Zeiss CZI");
-    refuse("text.txt", "hello", 5, "neither a TIFF, a PNG nor a FITS");
+    refuse("text.txt", "hello", 5, "neither a TIFF, a PNG, a JPEG nor a FITS");
+}
+
+/* What libjpeg would make up, and what a header claims that a few bytes cannot hold. */
+static void test_jpeg(void **state)
+{
+    size_t size, at = 0;
+    char *text = load("photo_gray.jpg", &size);
+    (void)state;
+    refuse("cut.jpg", text, size - 200, "cut off");
+    refuse("half.jpg", text, size / 2, "cut off");
+    while (memcmp(text + at, "\xFF\xC0\0\x0B\x08", 5) != 0) {
+        at++;
+    }
+    memcpy(text + at + 5, "\xFF\xDC\xFF\xDC", 4);
+    refuse("huge.jpg", text, size, "claims 65500 x 65500 pixels");
+    text[at + 4] = 12;
+    refuse("bits.jpg", text, size, "precision 12");
+    free(text);
+    text = load("photo_cmyk.jpg", &size);
+    refuse("cmyk.jpg", text, size, "neither gray nor RGB");
+    free(text);
 }
 
 /* A FITS header may promise anything. */
@@ -613,10 +634,11 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),     cmocka_unit_test(test_heads),        cmocka_unit_test(test_fits_sizes),
-        cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles),   cmocka_unit_test(test_fits_streams),
-        cmocka_unit_test(test_second_page), cmocka_unit_test(test_short_strips), cmocka_unit_test(test_tag_bomb),
-        cmocka_unit_test(test_chains),      cmocka_unit_test(test_cut_off),      cmocka_unit_test(test_scrambled),
+        cmocka_unit_test(test_damages),      cmocka_unit_test(test_heads),       cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_fits_sizes),   cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles),
+        cmocka_unit_test(test_fits_streams), cmocka_unit_test(test_second_page), cmocka_unit_test(test_short_strips),
+        cmocka_unit_test(test_tag_bomb),     cmocka_unit_test(test_chains),      cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_scrambled),
     };
     return cmocka_run_group_tests(tests, limit_memory, remove_scratch);
 }
