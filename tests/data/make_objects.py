@@ -4,7 +4,9 @@
 Run it in this folder with numpy, scipy 1.17, scikit-image 0.26 and cp-measure 0.3 (with mahotas 1.4); cases.py says what a case is.
 """
 import numpy as np
-from cp_measure.core import measuretexture
+from cp_measure.core import measurecolocalization, measuregranularity, measureobjectintensitydistribution, measuretexture
+from scipy import ndimage as ndi
+from scipy.sparse import csgraph, csr_matrix
 from skimage import feature, measure
 
 import cases as files
@@ -37,7 +39,7 @@ def painted(labels, values):
 
 def shown(values):
     """Of a vector: NaN and the background as numbers."""
-    return f'v = {values}[l]\noutput a = 0 if not (l > 0) else -1 if isnan(v) else v'
+    return f'm = {values}[l]\noutput a = 0 if not (l > 0) else -1 if isnan(m) else m'
 
 
 # ---- texture ------------------------------------------------------------------------------------
@@ -98,5 +100,97 @@ for i in FLAT + SOLID:
         for prop in PROPS:
             case('graycoprops', i, call + f'output a = canvas(m, width = 1, height = 1) + graycoprops(m).{prop.lower()}',
                  feature.graycoprops(m, prop), 1e-5)
+
+# ---- where light lies ---------------------------------------------------------------------------
+
+
+def patches(image):
+    """Objects that touch, some of them in several parts."""
+    where = np.indices(image.shape)
+    t = float(np.percentile(image.float, 25))
+    n = np.where(image.float > t, 1 + where[-1] // 5 + 8 * (where[-2] // 4) + (64 * (where[0] // 3) if image.ndim == 3 else 0), 0)
+    n = np.unique(np.append(0, n), return_inverse=True)[1][1:].reshape(image.shape)
+    z = ' + 64 * (z_of(image) // 3)' if image.ndim == 3 else ''
+    return n, f'l = as_labels(1 + x_of(image) // 5 + 8 * (y_of(image) // 4){z} if image > {t!r} else 0)\n'
+
+
+def edge_distance(labels):
+    out = np.zeros(labels.shape)
+    for k in range(1, labels.max() + 1):
+        out[labels == k] = ndi.distance_transform_edt(labels == k)[labels == k]
+    return out
+
+
+def radial(labels, v, n_bins, scaled, maximum):
+    """FracAtD, MeanFrac and RadialCV of all bins, one object after the other: cp-measure's, which has planes alone."""
+    out = np.zeros((n_bins + (not scaled), 3, labels.max()))
+    edge = edge_distance(labels)
+    for k in range(1, labels.max() + 1):
+        at = np.argwhere(labels == k)
+        d = edge[labels == k]
+        middle = int(np.argmax(d))
+        apart = np.abs(at[:, None] - at[None])
+        steps = np.where(apart.max(-1) <= 1, np.sqrt((apart ** 2).sum(-1)), 0)
+        way = csgraph.dijkstra(csr_matrix(steps), indices=middle)
+        ok = np.isfinite(way)
+        at, d, way, light = at[ok], d[ok], way[ok], v[labels == k][ok]
+        share = way / (way + d + 0.001) if scaled else way / maximum
+        bins = np.minimum((share * n_bins).astype(int), n_bins)
+        y, x = (at - np.argwhere(labels == k)[middle])[:, -2:].T
+        wedge = (y > 0) + 2 * (x > 0) + 4 * (np.abs(y) > np.abs(x))
+        for b in range(len(out)):
+            here = bins == b
+            means = np.array([light[here & (wedge == w)].mean() for w in range(8) if (here & (wedge == w)).any()])
+            fraction = light[here].sum() / light.sum()
+            out[b, :, k - 1] = (fraction, fraction / (here.mean() + np.finfo(float).eps),
+                                means.std() / means.mean() if len(means) else 0)
+    return out
+
+
+for i in [*FLAT[:3], SOLID[0]]:
+    labels, source = patches(i)
+    case('edge_distance', i, source + 'output a = edge_distance(l)', edge_distance(labels), 1e-6)
+    light = i.float - i.float.min() + 1
+    for n_bins, scaled, maximum in ((4, True, 100), (2, False, 3)):
+        want = radial(labels, light, n_bins, scaled, maximum)
+        if i.ndim == 2:
+            theirs = measureobjectintensitydistribution.get_radial_distribution(labels, light, scaled, n_bins, maximum)
+            theirs = np.array(list(theirs.values())).reshape(want.shape)
+            assert np.allclose(theirs, want, equal_nan=True)
+        for b in range(len(want)):
+            for f, name in enumerate(('frac_at_d', 'mean_frac', 'radial_cv')):
+                if (b + f) % 3 != i.ndim % 3:
+                    continue
+                call = f'r = radial_distribution(l, image - {i.float.min() - 1}, {b + 1}, {n_bins}, {str(scaled).lower()}, {maximum})\n'
+                case('radial_distribution', i, source + call + shown(f'r.{name}'),
+                     painted(labels, np.where(np.isnan(want[b, f]), -1, want[b, f])), 1e-5)
+
+for i in [Image('plain', 'u8', 13, 16), Image('plain', 'u16', 12, 17), Image('plain', 'f32', 13, 14), SOLID[0]]:
+    labels, source = patches(i)
+    light = i.float - min(i.float.min(), 0)
+    take = f'image - {min(i.float.min(), 0)}'
+    for sizes in ((1, 1, 3), (0.5, 1, 3), (0.5, 0.5, 2)) if i.ndim == 2 else ((1, 1, 1),):
+        want = measuregranularity.get_granularity(labels, light, *sizes, 3)
+        for k in (1, 3):
+            case('granularity', i, source + f'output a = granularity(l, {take}, {k}, {sizes[0]}, {sizes[1]}, {sizes[2]})[l]\n',
+                 painted(labels, want[f'Granularity_{k}']), 1e-4)
+
+PAIRS = {'pearson': 'Pearson', 'slope': 'Slope', 'overlap': 'Overlap', 'k1': 'K_1', 'k2': 'K_2', 'manders1': 'Manders_1',
+         'manders2': 'Manders_2', 'rwc1': 'RWC_1', 'rwc2': 'RWC_2', 'costes1': 'Costes_1', 'costes2': 'Costes_2'}
+for i in [Image('plain', 'u8', 13, 16), Image('plain', 'u16', 12, 17), SOLID[0]]:
+    labels, source = patches(i)
+    other = (i.array // 2 + np.roll(i.array, 1, -1) // 3 + np.roll(i.array, 5, -1) // 8).astype(i.array.dtype)
+    lines = source + f'v = {i.kind}(image)\nw = {i.kind}(floor(v / 2) + floor(roll(v, 1) / 3) + floor(roll(v, 5) / 8))\n'
+    scale = np.iinfo(i.array.dtype).max
+    for threshold in (15, 43):
+        got = {}
+        for f in ('pearson', 'manders_fold', 'rwc', 'overlap'):
+            more = () if f == 'pearson' else (threshold,)
+            got.update(getattr(measurecolocalization, 'get_correlation_' + f)(i.float, other.astype(float), labels, *more))
+        got.update(measurecolocalization.get_correlation_costes(i.array, other, labels))
+        for here, there in list(PAIRS.items())[threshold == 43::2]:
+            want = np.asarray(got['Correlation_' + there])
+            case('colocalization', i, lines + f'c = colocalization(l, v, w, {threshold}, {scale})\n' + shown(f'c.{here}'),
+                 painted(labels, np.where(np.isnan(want), -1, want)), 1e-4)
 
 files.write('objects.txt', cases)
