@@ -121,8 +121,9 @@ static IrId next_node(Elab *el, const Carried *c)
     }
     if (value) {
         const IrExprNode *e = ir_expr(el->g, v.expr);
-        bool whole = e->op == IR_X_VALUE && e->num == 0 && ir_node(el->g, e->node)->op != IR_CARRY;
-        return whole ? e->node : scalar_node(el, v.expr, named(el, c->name, "next"), b->span);
+        const IrNode *of = e->op == IR_X_VALUE && e->num == 0 ? ir_node(el->g, e->node) : NULL;
+        bool as_is = of != NULL && of->kind == IR_K_VALUE && of->op != IR_CARRY; /* labels have a number, too */
+        return as_is ? e->node : scalar_node(el, v.expr, named(el, c->name, "next"), b->span);
     }
     Val both[2] = {el_node(el, c->carry), v};
     Elem type = ir_expr(el->g, v.expr)->type;

@@ -339,13 +339,13 @@ Val el_boxes(Elab *el, Call *call)
                              .rounds = call->arg[BOXES_ROUNDS].expr}};
     for (int ax = IR_AX_C; ax >= IR_AX_X; ax--) {
         if (ax != IR_AX_C) {
-            node.boxes.size[ax] = mesh.has[ax] ? size[ax].expr : ir_const(g, 1);
+            node.boxes.size[ax] = mesh.has[ax] ? ir_op1(g, IR_X_FLOOR, size[ax].expr) : ir_const(g, 1);
         }
         if (!mesh.has[ax]) {
             continue;
         }
         if (ax != IR_AX_C) {
-            mesh.extent[ax] = ir_op1(g, IR_X_CEIL, ir_op2(g, IR_X_DIV, mesh.extent[ax], size[ax].expr));
+            mesh.extent[ax] = ir_op1(g, IR_X_CEIL, ir_op2(g, IR_X_DIV, mesh.extent[ax], node.boxes.size[ax]));
         }
         boxes = ir_op2(g, IR_X_MUL, boxes, mesh.extent[ax]);
         at = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, at, ir_cast(g, mesh.extent[ax], ELEM_I32)), ir_coord(g, ax));

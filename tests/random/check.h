@@ -52,6 +52,7 @@ extern const int CHECK_VARIANTS_N;
 typedef struct Checks {
     unsigned graphs, runs, cases;
     Device *dev;
+    bool soon; /* what the evaluator needs a second for is left out */
 } Checks;
 
 /* Stops at the first difference.  `at` is set to what is being checked, for whoever watches. */

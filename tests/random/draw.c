@@ -565,7 +565,7 @@ void draw_image(Draw *d, Str *out, int depth)
         image_offset,     image_gather,          image_choice,     image_fold,       image_fold,       image_of_mask,
         image_of_vector,  image_function,        image_coordinate, image_channel,    image_math,       image_math,
         image_negative,   image_bent_fold,       image_plane,      image_decided,    image_followed,   image_other_fold,
-        image_other_fold, image_window_anywhere,
+        image_other_fold, image_window_anywhere, draw_fold,        draw_fold,        draw_fold,
     };
     Form form = depth > 0 ? draw_form(d, FORMS, sizeof FORMS / sizeof *FORMS) : image_plain;
     form(d, out, depth);

@@ -68,6 +68,10 @@ void draw_mask(Draw *d, Str *out, int depth);
 void draw_vector(Draw *d, Str *out, const char *name); /* calculated from the one of that name */
 void draw_labels(Draw *d, Str *out);
 void draw_border(Draw *d, Str *out);
+/* A comprehension; folds of it within one another at most so deep. */
+void draw_fold(Draw *d, Str *out, int depth);
+/* A definition of a function of two pixels, whose control flow depends on them. */
+void draw_function(Draw *d, Str *out, const char *name);
 /* A call of an operator with arguments for its signature. */
 void draw_call(Draw *d, Str *out, const Op *op);
 

@@ -148,6 +148,19 @@ static void assign_value(Gen *gen, Str *out, const char *name)
     str_add(out, ")\n");
 }
 
+static void function_from_grammar(Gen *gen, Str *out, const char *name)
+{
+    Draw *d = &gen->draw;
+    char function[16];
+    snprintf(function, sizeof function, "f%d", d->fresh++);
+    draw_function(d, out, function);
+    str_addf(out, "%s = %s(", name, function);
+    draw_image(d, out, 1);
+    str_add(out, ", ");
+    draw_image(d, out, 1);
+    str_add(out, ")\n");
+}
+
 /* The function stands in front of its first use. */
 static void function_of_pixels(Gen *gen, Str *out, const char *name)
 {
@@ -169,6 +182,10 @@ static void function_of_pixels(Gen *gen, Str *out, const char *name)
         "fn f%d(a : f64, b : f64) : f64 {\n  if a < b { return b / (a + %s) }\n  return a * a - b\n}\n",
     };
     Draw *d = &gen->draw;
+    if (draw_chance(d, 50)) {
+        function_from_grammar(gen, out, name);
+        return;
+    }
     const char *body = draw_one(d, BODIES), *number = strstr(body, "%s");
     int at = (int)strcspn(body, "%"), id = d->fresh++;
     const char *rest = body + at + 2;
@@ -253,6 +270,124 @@ static void repeated_others(Gen *gen, Str *out, const char *name)
     fill_in(out, mask ? draw_one(d, MASKS) : draw_one(d, IMAGES), words);
 }
 
+/* A form with words in place of $1, $2 ..., and images in place of @. */
+static void draw_form(Gen *gen, Str *out, const char *form, const char *const *words)
+{
+    Str filled;
+    str_init(&filled, &gen->arena);
+    fill_in(&filled, form, words);
+    for (const char *p = filled.at; *p != '\0'; p++) {
+        if (*p == '@') {
+            draw_image(&gen->draw, out, 1);
+        } else {
+            str_addn(out, p, 1);
+        }
+    }
+}
+
+/* One round of a loop that carries an image $1 and the values $2 and $3, with $4 to itself. */
+static void draw_round(Gen *gen, Str *out, const char *const *words)
+{
+    static const char *const FORMS[] = {
+        "$2 = sum($1 * $1)",
+        "$2 = mean($1 where $1 > $3)",
+        "$3 = $2",
+        "$3 = $2 + max($1)",
+        "$1 = $1 * 0.5 + $2",
+        "$1 = $1[dx = 1] - $3",
+        "$3 = otsu($1)",
+        "$2 = $2 if $3 > 3 else min(@)",
+        "$4 = median($1); $1 = $1 - $4",
+        "$1 = gaussian($1, 1)",
+        "$3 = count(label($1 > $2))",
+        "$2 = kappa_sigma($1).median",
+        "$3 = count($1 > $2)",
+        "$2 = std($1)",
+        "$3 = sum($1) - $3",
+        "$1 = $1 + @",
+        "$4 = $2; $2 = $3; $3 = $4",
+        "$2 = sum(@)",
+        "$1 = clip($1, $2, $3)",
+        "repeat 2 { $3 = max($1 + $3) }",
+        "$3 = min($1[dx = 1] - $1)",
+        "repeat until $2 is stable, at most 2 {\n  $2 = mean($1) - $2\n  }",
+        "$2 = percentile($1, 30)",
+        "$1 = $1 if $1 > $2 else @",
+        "$3 = var($1)",
+        "$2 = sum($1 where @ > $2)",
+        "$1 = median_filter($1, 1)",
+        "$1 = $1 / max($2, 1)",
+        "$3 = any($1 > $2)",
+        "$4 = $1; $1 = @; $2 = max($4 - $1)",
+        "$2 = mean($1[dx = i] where i != $3 for i in 0 .. 1)",
+    };
+    for (unsigned n = 2 + draw_below(&gen->draw, 4); n > 0; n--) {
+        Str form;
+        str_init(&form, &gen->arena);
+        for (const char *p = draw_one(&gen->draw, FORMS); *p != '\0'; p++) {
+            str_add(&form, *p == ';' ? "\n " : (char[2]){*p, '\0'});
+        }
+        str_add(out, "  ");
+        draw_form(gen, out, form.at, words);
+        str_add(out, "\n");
+    }
+}
+
+/* A loop that carries whole-image values beside an image; some that only it reads. */
+static void repeated_values(Gen *gen, Str *out, const char *name)
+{
+    static const char *const BEFORE[] = {"$1 = @\n$2 = max($1)\n$3 = 1\n", "$1 = @\n$2 = 1\n$3 = $2\n",
+                                         "$1 = @\n$2 = 0\n$3 = mean(@)\n", "$1 = @\n$2 = median($1)\n$3 = sum($1)\n"};
+    static const char *const HEADS[] = {"repeat 3 {\n",
+                                        "repeat 2 {\n",
+                                        "repeat 1 {\n",
+                                        "repeat 0 {\n",
+                                        "repeat until $2 is stable, at most 4 {\n",
+                                        "repeat until sum($1) is stable, at most 3 {\n"};
+    static const char *const AFTER[] = {"$5 = $1 + $2\n", "$5 = $3\n", "$5 = $2\n", "$5 = $1 * $3 - $2\n", "$5 = $1\n"};
+    Draw *d = &gen->draw;
+    char image[16], value[16], other[16], local[16];
+    const char *const words[] = {image, value, other, local, name};
+    snprintf(image, sizeof image, "s%d", d->fresh);
+    snprintf(value, sizeof value, "t%d", d->fresh);
+    snprintf(other, sizeof other, "s%d", d->fresh + 1);
+    snprintf(local, sizeof local, "t%d", d->fresh + 1);
+    d->fresh += 2;
+    const DrawName *rounds = draw_chance(d, 10) ? draw_name(d, DRAW_NUMBER) : NULL;
+    draw_form(gen, out, draw_one(d, BEFORE), words);
+    if (rounds != NULL) {
+        str_addf(out, "repeat %s {\n", rounds->name);
+    } else {
+        draw_form(gen, out, draw_one(d, HEADS), words);
+    }
+    draw_round(gen, out, words);
+    str_add(out, "}\n");
+    draw_form(gen, out, draw_one(d, AFTER), words);
+}
+
+/* A table of several images, with names or without, in an order of its own. */
+static void table_of_images(Gen *gen, Str *out, const char *name)
+{
+    static const char *const PROPERTIES[] =
+        {"area", "mean", "max",    "centroid",      "centroid_weighted", "std",       "label",       "min",
+         "sum",  "bbox", "median", "percentile_30", "moments_weighted",  "perimeter", "image_max_x", "skewness"};
+    Draw *d = &gen->draw;
+    bool named = draw_chance(d, 40);
+    str_addf(out, "%s = measure(", name);
+    draw_labels(d, out);
+    for (unsigned i = 0, n = 1 + draw_below(d, draw_chance(d, 10) ? 12 : 4); i < n; i++) {
+        str_addf(out, named ? ", c%u = " : ", ", i);
+        draw_image(d, out, 1);
+    }
+    for (unsigned n = 1 + draw_below(d, 5); n > 0; n--) {
+        str_addf(out, ", %s", draw_one(d, PROPERTIES));
+    }
+    if (draw_chance(d, 20)) {
+        str_addf(out, ", sort = label, order = %s", draw_chance(d, 50) ? "descending" : "ascending");
+    }
+    str_add(out, ")\n");
+}
+
 /* Whole-image values from others. */
 static void assign_computed(Gen *gen, Str *out, const char *name)
 {
@@ -276,9 +411,10 @@ static void operator_call(Gen *gen, Str *out, const char *name)
 static void draw_statement(Gen *gen, Str *out, const char *name)
 {
     static const Statement FORMS[] = {
-        assign_image,  assign_image,  assign_image,    assign_mask,     assign_labels,      assign_selection,
-        assign_value,  operator_call, operator_call,   operator_call,   operator_call,      operator_call,
-        operator_call, repeated,      repeated_others, assign_computed, function_of_pixels, function_of_pixels,
+        assign_image,    assign_image,    assign_image,    assign_mask,        assign_labels,      assign_selection,
+        assign_value,    operator_call,   operator_call,   operator_call,      operator_call,      operator_call,
+        operator_call,   repeated,        repeated_others, assign_computed,    function_of_pixels, function_of_pixels,
+        repeated_values, repeated_values, table_of_images, function_of_pixels,
     };
     FORMS[draw_below(&gen->draw, sizeof FORMS / sizeof *FORMS)](gen, out, name);
 }
@@ -289,6 +425,21 @@ static void choose_grid(Draw *d)
     d->grid = -1;
     const DrawName *about = draw_name(d, DRAW_IMAGE);
     d->grid = about != NULL ? about->grid : -1;
+}
+
+/* The function that the statement begins with can be called by others. */
+static void learn_function(Draw *d, const char *statement)
+{
+    char name[16];
+    int n;
+    if (sscanf(statement, "fn %15[a-z0-9]%n", name, &n) == 1) {
+        const char *end = strchr(statement, ')');
+        int arity = 1;
+        for (const char *p = statement; p < end; p++) {
+            arity += *p == ',';
+        }
+        draw_add(d, name, DRAW_FUNCTION, -1, arity);
+    }
 }
 
 static void count_arguments(const DrawCall *call, Coverage *coverage)
@@ -331,6 +482,7 @@ static void add_statement(Gen *gen, const Op *op, Coverage *coverage)
         }
         if (accept(gen, statement.at, name)) {
             d->fresh++;
+            learn_function(d, statement.at);
             count_operators(d->ops, statement.at, coverage);
             count_arguments(&d->call, coverage);
             return;
@@ -407,11 +559,11 @@ static void add_kernel(Gen *gen)
 }
 
 /* The latest names, and sometimes older ones, so that something is read twice. */
-static void add_outputs(Gen *gen)
+static void add_outputs(Gen *gen, int most)
 {
     Draw *d = &gen->draw;
     int n = 0;
-    for (int i = d->n - 1; i >= 0 && n < 4; i--) {
+    for (int i = d->n - 1; i >= 0 && n < most; i--) {
         bool can = d->names[i].kind <= DRAW_LABELS || d->names[i].kind == DRAW_VALUE || d->names[i].kind == DRAW_TABLE;
         if (can && (n == 0 || draw_chance(d, 35))) {
             str_addf(&gen->text, "output o%d = %s\n", ++n, d->names[i].name);
@@ -508,7 +660,7 @@ static void rename_some(Gen *gen, bool each)
     }
 }
 
-void generate(unsigned seed, bool renamed, Subject *subject, Coverage *coverage)
+void generate(unsigned seed, GenerateHow how, Subject *subject, Coverage *coverage)
 {
     Gen gen = {.draw = {.grid = -1}, .subject = subject};
     Draw *d = &gen.draw;
@@ -524,11 +676,11 @@ void generate(unsigned seed, bool renamed, Subject *subject, Coverage *coverage)
     add_params(&gen);
     add_kernel(&gen);
     add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], coverage);
-    for (unsigned n = 1 + draw_below(d, 7); n > 0; n--) {
+    for (unsigned n = how.small ? draw_below(d, 2) : 1 + draw_below(d, 7); n > 0; n--) {
         add_statement(&gen, NULL, coverage);
     }
-    add_outputs(&gen);
-    rename_some(&gen, renamed);
+    add_outputs(&gen, how.small ? 1 : 4);
+    rename_some(&gen, how.renamed);
     snprintf(subject->text, SUBJECT_TEXT, "%s", gen.text.at);
     arena_free(&gen.arena);
 }

@@ -22,8 +22,13 @@ typedef struct Coverage {
     unsigned word[COVERAGE_OPS][OP_MAX_PARAMS][COVERAGE_WORDS];
 } Coverage;
 
-/* Fills `subject`; `renamed`: with names of generated code, which otherwise one seed in three has.  While a statement is tried out `subject->text` holds it, so that whoever shares
- * the memory knows what crashed the compiler. */
-void generate(unsigned seed, bool renamed, Subject *subject, Coverage *coverage);
+typedef struct GenerateHow {
+    bool renamed; /* with names of generated code, which otherwise one seed in three has */
+    bool small;   /* of one statement or two, with one output */
+} GenerateHow;
+
+/* Fills `subject`.  While a statement is tried out `subject->text` holds it, so that whoever shares the memory knows what
+ * crashed the compiler. */
+void generate(unsigned seed, GenerateHow how, Subject *subject, Coverage *coverage);
 
 #endif

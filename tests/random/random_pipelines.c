@@ -7,6 +7,7 @@
  *   random_pipelines --seeds 1..40 --device --quick       kernels compiled without optimisation, and fewer: each
  *                                                         seed runs in one way with one case, files in fewer plans
  *   random_pipelines --seeds 1..40 --device --renamed     each with names of generated code, not one in three
+ *   random_pipelines --seeds 1..40 --device --small       of one statement or two
  *   random_pipelines --seeds 1..200 --device --variant "all under a limit"
  *   random_pipelines FILE.pipe...  [--device] [--shrink]  files as shrinking writes them
  *   random_pipelines --seeds 7 --print                    only the pipeline
@@ -36,7 +37,8 @@ enum { DEVICE_SEEDS = 25, LIMIT_SECONDS = 200, SHRINK_GRAPH = 1500, SHRINK_RUN =
 
 typedef struct Options {
     unsigned first, last;
-    bool device, quick, renamed, print, coverage, shrink;
+    bool device, quick, print, coverage, shrink;
+    GenerateHow how;
     double hours;
     time_t begin;
     const char *out, *variant; /* variant: a name of CHECK_VARIANTS; NULL: by the seed */
@@ -114,7 +116,7 @@ static Checks checks_of(unsigned seed, const Subject *subject, Device *dev)
     for (int v = 0; options.variant != NULL && v < CHECK_VARIANTS_N; v++) {
         variants = strcmp(CHECK_VARIANTS[v].name, options.variant) == 0 ? 1u << v : variants;
     }
-    Checks checks = {variants, dev != NULL ? variants : 0, ALL_CASES, dev};
+    Checks checks = {variants, dev != NULL ? variants : 0, ALL_CASES, dev, options.quick};
     if (dev != NULL && options.quick && options.variant == NULL) {
         be_quick(seed, subject, &checks);
     }
@@ -134,7 +136,7 @@ static void check_seeds(void *context)
     for (; shared->seed <= shared->last && !time_is_over(); shared->seed++) {
         child_limit(LIMIT_SECONDS);
         shared->verdict = (Verdict){.outcome = CHECK_SAME};
-        generate(shared->seed, options.renamed, &shared->subject, &shared->coverage);
+        generate(shared->seed, options.how, &shared->subject, &shared->coverage);
         const Checks checks = checks_of(shared->seed, &shared->subject, dev);
         check_subject(&shared->subject, &checks, &shared->verdict);
         shared->checked++;
@@ -167,7 +169,7 @@ static void check_one(void *context)
     unsigned all = (1u << CHECK_VARIANTS_N) - 1;
     unsigned variants = shared->variants != 0 ? shared->variants : all;
     unsigned runs = shared->variants == 0 && options.quick ? quick_variants() : variants;
-    const Checks checks = {variants, dev != NULL ? runs : 0, ALL_CASES, dev};
+    const Checks checks = {variants, dev != NULL ? runs : 0, ALL_CASES, dev, false};
     check_subject(&shared->subject, &checks, &shared->verdict);
     dev_close(dev);
 }
@@ -336,7 +338,7 @@ static int print_seeds(void)
         Str text;
         arena_init(&arena);
         str_init(&text, &arena);
-        generate(seed, options.renamed, &shared->subject, &shared->coverage);
+        generate(seed, options.how, &shared->subject, &shared->coverage);
         subject_write(&shared->subject, &text);
         printf("# seed %u\n%s\n", seed, text.at);
         arena_free(&arena);
@@ -406,7 +408,9 @@ static bool take_options(int *argc, char **argv)
         } else if (strcmp(argv[i], "--quick") == 0) {
             options.quick = true;
         } else if (strcmp(argv[i], "--renamed") == 0) {
-            options.renamed = true;
+            options.how.renamed = true;
+        } else if (strcmp(argv[i], "--small") == 0) {
+            options.how.small = true;
         } else if (strcmp(argv[i], "--coverage") == 0) {
             options.coverage = true;
         } else if (strcmp(argv[i], "--shrink") == 0) {
@@ -426,8 +430,8 @@ int main(int argc, char **argv)
 {
     shared = child_shared(sizeof *shared);
     if (shared == NULL || !take_options(&argc, argv)) {
-        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--quick] [--renamed] [--coverage] "
-                        "[--print] [--out DIR] | FILE.pipe... [--device] [--shrink]\n");
+        fprintf(stderr, "random_pipelines --seeds A..B [--hours H] [--device] [--quick] [--renamed] [--small] "
+                        "[--coverage] [--print] [--out DIR] | FILE.pipe... [--device] [--shrink]\n");
         return 2;
     }
     int wrong = 0;

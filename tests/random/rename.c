@@ -86,7 +86,7 @@ static bool is_name(const char *word, size_t n, bool locals)
         }
     }
     bool numbered = n > 1 && strchr("vftso", word[0]) != NULL && strspn(word + 1, "0123456789") == n - 1;
-    return numbered || (locals && n == 1 && strchr("abskhnt", word[0]) != NULL);
+    return numbered || (locals && n == 1 && strchr("abskhntulm", word[0]) != NULL);
 }
 
 /* A member's name, or an argument's in a call. */

@@ -78,10 +78,12 @@ static const char FLAT_TEXT[] =
     "output a = gaussian(image, 2)\noutput b = gaussian(image, 5, border = reflect)\noutput c = gaussian(image, [0.7, 3])\n"
     "output d = unsharp(image, 2, 3)\noutput e = gaussian_derivative(image, 1.3, 0)\noutput f = mean_filter(image, 2)\n"
     "output g = rotate(image, 30, border = nearest)\noutput h = scale(image, 1.7)\n"
-    "output i = mean_filter(image, 8)\noutput k = niblack(image, 8)\n"
+    "output i = mean_filter(image, 8)\noutput k = niblack(image, 8)\noutput l = mean_filter(image, disk(11))\n"
+    "output m = bilateral(image, 10, 1)\noutput n = denoise_nl_means(image, 3, 2, h = 5)\noutput o = downscale(image, [9, 5])\n"
     "output p = difference_of_gaussians(image, 1, 2)\noutput q = number(image > gaussian(image, 2))\n"
     "output r = gaussian_derivative(image, 2, [0, 1])\noutput s = gradient_magnitude(image, 1.5)\n"
-    "output t = subtract_gaussian_background(image, 3)\noutput u = divide_by_gaussian_background(image, 3) - 1\n";
+    "output t = subtract_gaussian_background(image, 3)\noutput u = divide_by_gaussian_background(image, 3) - 1\n"
+    "output w = farid(image)\n";
 
 static void flat_areas_stay(void **state)
 {

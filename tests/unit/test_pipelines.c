@@ -535,6 +535,8 @@ static void reductions_that_are_carried(void **state)
     check("input image[y, x]\nr = image / 255\ns = 1\nm = max(image)\n"
           "repeat 3 {\n  r = r * 0.5\n  s = sum(r * r)\n  repeat 2 { m = max(r + m) }\n}\n"
           "output o = r + s\noutput top = m\n");
+    check("input image[y, x]\nn = 0\nk = 9\n"
+          "repeat 3 {\n  k = n\n  n = count(label(image > 60 + 20 * k))\n}\noutput a = n\noutput b = k\n");
 }
 
 static void functions_take_many_arguments(void **state)
