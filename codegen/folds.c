@@ -181,15 +181,22 @@ static bool is_extent(const IrGraph *g, IrExpr e, const void *ctx)
     return ir_expr(g, e)->op == IR_X_EXTENT;
 }
 
-/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, which is more text
- * than a compiler takes in good time.  Of a whole axis some rounds are enough: with all their addresses a kernel spills. */
+static bool is_call(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    (void)ctx;
+    return ir_expr(g, e)->op == IR_X_CALL;
+}
+
+/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones and calls of functions, which is more
+ * text than a compiler takes in good time.  Of a whole axis some rounds are enough: with all their addresses a kernel spills. */
 static void unroll(CgContext *cx, IrExpr fold)
 {
     enum { MOST = 2, LONGEST = 256, OF_AN_AXIS = 8 };
     CgKernel *k = cx->k;
     Nesting nesting = {.arena = k->arena};
     ir_walk(k->g, fold, note_nesting, &nesting);
-    if (nesting.depth.at[nesting.depth.n - 1] > MOST) { /* that of the fold, which comes last */
+    /* The depth of the fold comes last. */
+    if (nesting.depth.at[nesting.depth.n - 1] > MOST || ir_any(k->g, fold, is_call, NULL)) {
         return;
     }
     const int most = ir_expr(k->g, fold)->flat ? CG_MOST_UNROLLED : LONGEST;
