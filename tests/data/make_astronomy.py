@@ -7,8 +7,10 @@ import astroscrappy
 import numpy as np
 from astropy.stats import sigma_clip
 from photutils import background
+from photutils.aperture import CircularAnnulus, CircularAperture, EllipticalAperture
 from photutils.detection.core import _StarFinderKernel
 from photutils.detection.daofinder import _DAOStarFinderCatalog
+from photutils.segmentation import SegmentationImage, SourceCatalog
 from photutils.psf_matching import HanningWindow, TopHatWindow, TukeyWindow, make_kernel
 from scipy import ndimage
 
@@ -115,5 +117,42 @@ psf = [np.exp(-(x * x + y * y) / s) for s in (4, 9)]
 for window, words in ((None, ''), (HanningWindow(), ', taper = 1'), (TukeyWindow(0.4), ', taper = 0.4, inner = 0.6'), (TopHatWindow(0.5), ', taper = 0, inner = 0.5')):
     case('matching_kernel', i, 'x = x_of(image) - 15\ny = y_of(image) - 14\nsource = exp(-(x * x + y * y) / 4)\ntarget = exp(-(x * x + y * y) / 9)\n'
          f'output a = matching_kernel(source, target, 0.001{words})', make_kernel(psf[0] / psf[0].sum(), psf[1] / psf[1].sum(), window=window, regularization=0.001), 1e-5)
+
+# ---- apertures of objects --------------------------------------------------------------------------------------
+
+for i in (Image('plain', 'u8', 29, 33), Image('plain', 'f32', 29, 33)):
+    y, x = np.indices(i.shape)
+    v = 200 * np.exp(-((x - 9.2) ** 2 + (y - 7.7) ** 2) / 8) + 150 * np.exp(-(x - 22.3) ** 2 / 18 - (y - 18.6) ** 2 / 6 -
+        (x - 22.3) * (y - 18.6) / 20) + 120 * np.exp(-((x - 1) ** 2 + (y - 26) ** 2) / 6) + np.maximum(i.float, 0) / 100
+    seg, _ = ndimage.label(v > 40, np.ones((3, 3)))
+    text = ('x = x_of(image)\ny = y_of(image)\nv = 200 * exp(-((x - 9.2) ** 2 + (y - 7.7) ** 2) / 8) + 150 * exp(-(x - 22.3) ** 2 / 18 - '
+            '(y - 18.6) ** 2 / 6 - (x - 22.3) * (y - 18.6) / 20) + 120 * exp(-((x - 1) ** 2 + (y - 26) ** 2) / 6) + max(image, 0) / 100\n'
+            'seg = label(v > 40)\noutput a = {}[seg] if seg > 0 else 0')
+    assert seg.max() == 3
+
+    def of_labels(name, values, tolerance):
+        values = np.asarray(getattr(values, 'value', values), float)
+        case(name, i, text.format(f'({call})'), np.concatenate([[0], values])[seg], tolerance)
+
+    for method, words in (('mask', ''), ('none', ', neighbours = counted')):
+        catalog = SourceCatalog(v, SegmentationImage(seg), aperture_mask_method=method, kron_params=(2, 1.2, 0))
+        for name, values in (('radius', catalog.kron_radius), ('flux', catalog.kron_flux)):
+            call = f'kron(seg, v, 2, 1.2, 25, objects = 5{words}).{name}'
+            of_labels('kron_' + name, values, 2e-6)
+        for part in (0.5, 0.9):
+            call = f'flux_radius(seg, v, {part}, 2, 1.2, 25, objects = 3{words})'
+            of_labels('flux_radius', catalog.flux_radius(part), 2e-5)
+    middles = np.transpose([catalog.x_centroid, catalog.y_centroid])
+    call = 'aperture_flux(seg, v, 3.3)'
+    of_labels('aperture_flux', CircularAperture(middles, 3.3).do_photometry(v)[0], 2e-6)
+    call = 'aperture_flux(seg, v, 4.1, 2.6, neighbours = left_out, objects = 2)'
+    alone = [np.where((seg == 0) | (seg == k), v, 0) for k in (1, 2)]
+    of_labels('aperture_flux', [*(CircularAnnulus(m, 2.6, 4.1).do_photometry(w)[0][0] for m, w in zip(middles, alone)), np.nan], 2e-6)
+    call = 'aperture_flux(seg, v, 2.2, x = x + 0.25, y = y / 2)'
+    places = [(x[seg == k].mean() + 0.25, y[seg == k].mean() / 2) for k in (1, 2, 3)]
+    of_labels('aperture_flux', CircularAperture(places, 2.2).do_photometry(v)[0], 2e-6)
+for at in ((12.3, 7.8, 5.2, 2.4, 35), (0.4, 20.2, 3.3, 0.2, -70), (25, 28, 6, 6, 0), (8.6, 9.1, 0.3, 0.2, 10)):
+    mask = EllipticalAperture(at[:2], at[2], at[3], theta=np.deg2rad(at[4])).to_mask(method='exact').to_image(i.shape)
+    case('ellipse', i, f'output a = ellipse(image, {", ".join(map(str, at))})', mask, 3e-6)
 
 files.write('astronomy.txt', cases)

@@ -7,42 +7,42 @@ syn keyword pipeControl as at else for if in is most
 syn keyword pipeControl repeat return stable until where while
 syn keyword pipeLogic and not or xor
 syn keyword pipeConstant false true
-syn keyword pipeOperator abs acos affine all any aperture_sum argmax_project as_labels
-syn keyword pipeOperator asin asinh atan atan2 background_mesh ball bilateral blob_dog
-syn keyword pipeOperator blob_doh blob_log bottomhat boundaries box box_statistics butterworth c_of
-syn keyword pipeOperator canny canvas cbrt ceil centroids chan_vese channels clahe
-syn keyword pipeOperator classify clear_border clip closing closing_labels colocalization colormap colours
-syn keyword pipeOperator combine_labels concatenate constant convolve corner_foerstner corner_harris corner_kitchen_rosenfeld correlate
-syn keyword pipeOperator cos cosh cosmic_rays count crop deconvolve delta_e denoise_nl_means
-syn keyword pipeOperator denoise_tv depth deskew detect_maxima detect_minima diamond difference_of_gaussians dilate
-syn keyword pipeOperator dilate_labels dimensions disk distance divide_by_gaussian_background downscale drift edge_distance
-syn keyword pipeOperator entropy equalize_hist erode erode_connected_labels erode_labels eroded_otsu exp exp2
-syn keyword pipeOperator expand_labels extension_ratio f32 f64 farid fft fftconvolve fill_holes
-syn keyword pipeOperator filter_by_size flip flood floor frangi gabor gauss_otsu gaussian
-syn keyword pipeOperator gaussian_derivative geodesic_distance gradient_magnitude granularity graycomatrix graycoprops grid_distance h_maxima
-syn keyword pipeOperator haralick has_axis hed2rgb height hessian_eigenvalue histogram hough_circle hough_line
-syn keyword pipeOperator hsv2rgb hull hypot hysteresis i16 i32 ifft inpaint
-syn keyword pipeOperator isfinite isnan isodata kappa_sigma keep_labels kuwahara lab2rgb label
-syn keyword pipeOperator label2rgb label_count label_equal label_max label_min label_planes label_spots label_sum
-syn keyword pipeOperator laplace laplacian_of_gaussian li local_binary_pattern local_maxima local_minima log log10
-syn keyword pipeOperator log1p log2 luv2rgb make_isotropic manders mask_labels masked_voronoi match_histograms
-syn keyword pipeOperator match_template matching_kernel max max_filter max_project maximum_extension mean mean_extension
-syn keyword pipeOperator mean_filter mean_project measure median median_filter median_project meijering merge
-syn keyword pipeOperator min min_filter min_project minimum_threshold mode_filter morphological_gradient multi_otsu nan_to_num
-syn keyword pipeOperator near_pairs neighbour_count neighbour_distance neighbour_value niblack normalize number opening
-syn keyword pipeOperator opening_labels otsu outline overlap_coefficient overlapping_pairs pad paste peak_local_max
-syn keyword pipeOperator pearson percentile percentile_filter pick pixel_size placed points polar
-syn keyword pipeOperator polygon power_spectrum prewitt property radial_distribution ramp reconstruct relabel
-syn keyword pipeOperator remap remove_large_objects remove_small_holes remove_small_objects resize rgb2gray rgb2hed rgb2hsv
-syn keyword pipeOperator rgb2lab rgb2luv rgb2xyz rgb2ycbcr rgb2yuv richardson_lucy roberts roll
-syn keyword pipeOperator rolling_ball rotate round sato sauvola scale scharr separate_stains
-syn keyword pipeOperator shape_index shift_of sigma_clip sign sin sinh skeleton_branches skeletonize
-syn keyword pipeOperator sobel split_objects sqrt stabilize star_height star_shape std std_filter
-syn keyword pipeOperator std_project structural_similarity structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan
-syn keyword pipeOperator tanh thin tophat touching_pairs track track_by_overlap translate transpose
-syn keyword pipeOperator triangle trunc u16 u32 u8 unsharp var variance_filter
-syn keyword pipeOperator voronoi voronoi_otsu watershed white width wiener x_of xyz2rgb
-syn keyword pipeOperator y_of yen z_of zoom
+syn keyword pipeOperator abs acos affine all any aperture_flux aperture_sum argmax_project
+syn keyword pipeOperator as_labels asin asinh atan atan2 background_mesh ball bilateral
+syn keyword pipeOperator blob_dog blob_doh blob_log bottomhat boundaries box box_statistics butterworth
+syn keyword pipeOperator c_of canny canvas cbrt ceil centroids chan_vese channels
+syn keyword pipeOperator clahe classify clear_border clip closing closing_labels colocalization colormap
+syn keyword pipeOperator colours combine_labels concatenate constant convolve corner_foerstner corner_harris corner_kitchen_rosenfeld
+syn keyword pipeOperator correlate cos cosh cosmic_rays count crop deconvolve delta_e
+syn keyword pipeOperator denoise_nl_means denoise_tv depth deskew detect_maxima detect_minima diamond difference_of_gaussians
+syn keyword pipeOperator dilate dilate_labels dimensions disk distance divide_by_gaussian_background downscale drift
+syn keyword pipeOperator edge_distance ellipse entropy equalize_hist erode erode_connected_labels erode_labels eroded_otsu
+syn keyword pipeOperator exp exp2 expand_labels extension_ratio f32 f64 farid fft
+syn keyword pipeOperator fftconvolve fill_holes filter_by_size flip flood floor flux_radius frangi
+syn keyword pipeOperator gabor gauss_otsu gaussian gaussian_derivative geodesic_distance gradient_magnitude granularity graycomatrix
+syn keyword pipeOperator graycoprops grid_distance h_maxima haralick has_axis hed2rgb height hessian_eigenvalue
+syn keyword pipeOperator histogram hough_circle hough_line hsv2rgb hull hypot hysteresis i16
+syn keyword pipeOperator i32 ifft inpaint isfinite isnan isodata kappa_sigma keep_labels
+syn keyword pipeOperator kron kuwahara lab2rgb label label2rgb label_count label_equal label_max
+syn keyword pipeOperator label_min label_planes label_spots label_sum laplace laplacian_of_gaussian li local_binary_pattern
+syn keyword pipeOperator local_maxima local_minima log log10 log1p log2 luv2rgb make_isotropic
+syn keyword pipeOperator manders mask_labels masked_voronoi match_histograms match_template matching_kernel max max_filter
+syn keyword pipeOperator max_project maximum_extension mean mean_extension mean_filter mean_project measure median
+syn keyword pipeOperator median_filter median_project meijering merge min min_filter min_project minimum_threshold
+syn keyword pipeOperator mode_filter morphological_gradient multi_otsu nan_to_num near_pairs neighbour_count neighbour_distance neighbour_value
+syn keyword pipeOperator niblack normalize number opening opening_labels otsu outline overlap_coefficient
+syn keyword pipeOperator overlapping_pairs pad paste peak_local_max pearson percentile percentile_filter pick
+syn keyword pipeOperator pixel_size placed points polar polygon power_spectrum prewitt property
+syn keyword pipeOperator radial_distribution ramp reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects
+syn keyword pipeOperator resize rgb2gray rgb2hed rgb2hsv rgb2lab rgb2luv rgb2xyz rgb2ycbcr
+syn keyword pipeOperator rgb2yuv richardson_lucy roberts roll rolling_ball rotate round sato
+syn keyword pipeOperator sauvola scale scharr separate_stains shape_index shift_of sigma_clip sign
+syn keyword pipeOperator sin sinh skeleton_branches skeletonize sobel split_objects sqrt stabilize
+syn keyword pipeOperator star_height star_shape std std_filter std_project structural_similarity structure_tensor_eigenvalue subtract_gaussian_background
+syn keyword pipeOperator sum sum_filter sum_project tan tanh thin tophat touching_pairs
+syn keyword pipeOperator track track_by_overlap translate transpose triangle trunc u16 u32
+syn keyword pipeOperator u8 unsharp var variance_filter voronoi voronoi_otsu watershed white
+syn keyword pipeOperator width wiener x_of xyz2rgb y_of yen z_of zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
