@@ -134,6 +134,9 @@ static void check_seeds(void *context)
     (void)context;
     Device *dev = shared->device ? open_device() : NULL;
     for (; shared->seed <= shared->last && !time_is_over(); shared->seed++) {
+        if (!turn_has((int)shared->seed)) {
+            continue;
+        }
         child_limit(LIMIT_SECONDS);
         shared->verdict = (Verdict){.outcome = CHECK_SAME};
         generate(shared->seed, options.how, &shared->subject, &shared->coverage);
