@@ -242,6 +242,18 @@ void exec_fit_place_values(ExecPlan *plan, const ExecTarget *target)
     plan->peak = plan->load = at + values;
 }
 
+/* Primitives count pixels in 32 bits, and see no more at a time. */
+static bool can_count(const ExecPlan *plan)
+{
+    bool can = true;
+    for (int s = 0; s < plan->program->n_steps; s++) {
+        const ProgStep *step = &plan->program->steps[s];
+        const ExecGrid *g = step->kind == STEP_PRIMITIVE && step->grid >= 0 ? &plan->grids[step->grid] : NULL;
+        can = can && (g == NULL || (double)g->w * g->h * g->planes <= UINT32_MAX);
+    }
+    return can;
+}
+
 bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *err)
 {
     Err one = {0};
@@ -250,7 +262,8 @@ bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *er
         *err = one;
         return false;
     }
-    bool shared = target->owners > 1, forced = target->part_rows > 0 || shared;
+    bool shared = target->owners > 1,
+         forced = target->part_rows > 0 || shared || (target->limit > 0 && !can_count(plan));
     if (fits && !forced && (target->limit == 0 || plan->peak <= exec_limit_usable(plan, target, target->limit))) {
         return true;
     }
@@ -275,6 +288,6 @@ bool exec_fit(ExecPlan *plan, const ExecTarget *target, uint64_t *least, Err *er
 uint64_t exec_fit_least(ExecPlan *plan, const ExecTarget *target)
 {
     Err ignored = {0};
-    bool fits = in_one_piece(plan, target, &ignored) && target->part_rows == 0;
+    bool fits = in_one_piece(plan, target, &ignored) && target->part_rows == 0 && can_count(plan);
     return least_limit(plan, target, fits ? plan->peak : UINT64_MAX);
 }

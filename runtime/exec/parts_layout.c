@@ -475,10 +475,26 @@ static uint64_t slab_of(const Search *s, const PartsSegment *seg)
     return bytes;
 }
 
+/* Rows whose pixels primitives can count in 32 bits, with as many again around them. */
+static int countable(const ExecPlan *plan, const PartsSegment *seg)
+{
+    double row = 1;
+    for (int t = 0; t < seg->n_tasks; t++) {
+        const ProgStep *step = &plan->program->steps[seg->tasks[t].step];
+        if (step->kind == STEP_PRIMITIVE && step->grid >= 0) {
+            const ExecGrid *g = &plan->grids[step->grid];
+            double own = (double)g->w * (seg->planes ? (double)g->h * g->c : (double)g->planes);
+            row = own > row ? own : row;
+        }
+    }
+    double rows = UINT32_MAX / 2 / row;
+    return rows < 1 ? 1 : rows < seg->extent ? (int)rows : seg->extent;
+}
+
 static bool layout_with(const Search *s, PartsSegment *seg, uint64_t slab)
 {
-    int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed;
-    int most = seg->most > 0 && seg->most < seg->extent ? seg->most : seg->extent;
+    int fixed = seg->kind == PARTS_WHOLE ? seg->extent : seg->fixed, most = countable(s->plan, seg);
+    most = seg->most > 0 && seg->most < most ? seg->most : most;
     if (s->target->owners > 1) {
         int share = seg->extent / s->target->owners / seg->grain * seg->grain;
         most = share < seg->grain ? seg->grain : share < most ? share : most;

@@ -27,7 +27,9 @@
 
 enum {
     HANDS = 8,        /* threads, at most */
+    HANDS_MOST = 24,  /* of an image of HUGE bytes, which is alone */
     LARGE = 64 << 20, /* bytes of an image for which several are worth it: smaller ones are written several at a time */
+    HUGE = 1 << 30,
     TEXT_BYTES = 256
 };
 static const size_t HELD_MOST = (size_t)1 << 30; /* bytes of bands in memory */
@@ -46,9 +48,10 @@ typedef struct ZarrOut {
     int64_t planes;
     char **band[LEVELS_MOST]; /* rows of a plane that wait; NULL: none */
     bool *mapped[LEVELS_MOST];
-    size_t held;                   /* bytes of those in memory */
-    unsigned char *scratch[HANDS]; /* a chunk */
-    Crew *crew;                    /* NULL: the caller does all */
+    size_t held;                        /* bytes of those in memory */
+    unsigned char *scratch[HANDS_MOST]; /* a chunk */
+    int hands;
+    Crew *crew; /* NULL: the caller does all */
 } ZarrOut;
 
 static bool no_memory(const ZarrOut *out, Err *err)
@@ -225,14 +228,14 @@ static bool write_band(Band *b, Err *err)
 {
     ZarrOut *out = b->out;
     int64_t across = zarr_plan_across(&out->plan, b->level);
-    Err errors[HANDS] = {{0}};
+    Err errors[HANDS_MOST] = {{0}};
     char name[TEXT_BYTES];
     bool shard = out->plan.shards && across > 1;
     TRY(shard || name_chunk(out, b->level, b->plane, b->y, 0, true, name, err));
     b->packed = shard ? calloc((size_t)across, sizeof *b->packed) : NULL;
     TRY(!shard || b->packed != NULL || no_memory(out, err));
     b->err = errors;
-    b->pieces = across < HANDS ? (int)across : HANDS;
+    b->pieces = across < out->hands ? (int)across : out->hands;
     crew_run(out->crew, do_piece, b, b->pieces);
     bool ok = true;
     for (int i = 0; ok && i < b->pieces; i++) {
@@ -540,12 +543,19 @@ void zarr_discard(void *state)
         free(out->band[level]);
         free(out->mapped[level]);
     }
-    for (int i = 0; i < HANDS; i++) {
+    for (int i = 0; i < HANDS_MOST; i++) {
         free(out->scratch[i]);
     }
     zarr_plan_free(&out->plan);
     crew_free(out->crew);
     free(out);
+}
+
+/* Packing is what such an image waits for. */
+static int most_hands(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN), most = processors * 3 / 4;
+    return most < HANDS ? HANDS : most < HANDS_MOST ? (int)most : HANDS_MOST;
 }
 
 static bool take_memory(ZarrOut *out, Err *err)
@@ -559,12 +569,13 @@ static bool take_memory(ZarrOut *out, Err *err)
         out->mapped[level] = calloc((size_t)out->planes, sizeof *out->mapped[level]);
         ok = out->band[level] != NULL && out->mapped[level] != NULL;
     }
-    for (int i = 0; ok && i < HANDS; i++) {
+    double bytes = (double)out->planes * (double)s->x * (double)s->y * (double)out->bytes;
+    out->hands = bytes >= HUGE ? most_hands() : HANDS;
+    for (int i = 0; ok && i < out->hands; i++) {
         out->scratch[i] = malloc(chunk);
         ok = out->scratch[i] != NULL;
     }
-    bool large = (double)out->planes * (double)s->x * (double)s->y * (double)out->bytes >= LARGE;
-    out->crew = ok && large ? crew_new(HANDS - 1) : NULL;
+    out->crew = ok && bytes >= LARGE ? crew_new(out->hands - 1) : NULL;
     return ok || no_memory(out, err);
 }
 

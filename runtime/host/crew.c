@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More threads than MOST get no more out of memory and files.  A piece of less than LEAST bytes takes
- * less time than waking somebody up for it. */
-enum { MOST = 7, LEAST = 512 << 10 };
+/* More threads than USUAL get no more out of memory and files; who computes may have more.  A piece of less than LEAST bytes
+ * takes less time than waking somebody up for it. */
+enum { MOST = 31, USUAL = 7, LEAST = 512 << 10 };
 
 struct Crew {
     pthread_t threads[MOST];
@@ -50,7 +50,7 @@ static void *crew_thread(void *context)
 Crew *crew_new(int threads)
 {
     long half = sysconf(_SC_NPROCESSORS_ONLN) / 2;
-    long wanted = threads > 0 ? threads : half - 1;
+    long usual = half - 1 < USUAL ? half - 1 : USUAL, wanted = threads > 0 ? threads : usual;
     wanted = wanted < MOST ? wanted : MOST;
     Crew *crew = wanted > 0 ? calloc(1, sizeof *crew) : NULL;
     if (crew == NULL) {

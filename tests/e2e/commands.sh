@@ -194,6 +194,9 @@ expect 0 '' installed/bin/pipec check installed/share/doc/pipec/samples/blobs.pi
 # ---- plan -------------------------------------------------------------------------------
 OCL_ICD_VENDORS=$WORK expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 20000x30000:u16 --memory 8GiB
 shows 'fits into 8GiB'
+# Primitives count pixels in 32 bits, so that such an image is cut, though it would fit.
+expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 70000x70000:u16 --memory 1000GiB
+shows ', in parts, on any device'
 expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe"
 shows 'peak'
 expect 2 'shape' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape large
