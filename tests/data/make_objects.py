@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes objects.txt: textures and what else the pixels of objects are like.
+"""Writes objects.txt: textures and what else the pixels of objects are like, regions around markers, and the nearest of pixels.
 
 Run it in this folder with numpy, scipy 1.17, scikit-image 0.26 and cp-measure 0.3 (with mahotas 1.4); cases.py says what a case is.
 """
@@ -7,7 +7,7 @@ import numpy as np
 from cp_measure.core import measurecolocalization, measuregranularity, measureobjectintensitydistribution, measuretexture
 from scipy import ndimage as ndi
 from scipy.sparse import csgraph, csr_matrix
-from skimage import feature, measure
+from skimage import feature, measure, restoration, segmentation
 
 import cases as files
 from cases import Image
@@ -192,5 +192,39 @@ for i in [Image('plain', 'u8', 13, 16), Image('plain', 'u16', 12, 17), SOLID[0]]
             want = np.asarray(got['Correlation_' + there])
             case('colocalization', i, lines + f'c = colocalization(l, v, w, {threshold}, {scale})\n' + shown(f'c.{here}'),
                  painted(labels, np.where(np.isnan(want), -1, want)), 1e-4)
+
+# ---- the nearest pixels, regions and least variation ---------------------------------------------------
+
+for i in [Image('plain', kind, 9, 11) for kind in files.TYPES] + [SOLID[0], Image('even', 'u8', 3, 4)]:
+    t = float(np.percentile(i.float, 20))
+    mask = i.float > t if i.pattern == 'plain' else i.float < 100
+    where = f'image > {t!r}' if i.pattern == 'plain' else 'image < 100'
+    z = ' + (p.z - z_of(image)) ** 2' if i.ndim == 3 else ''
+    at = ', z = p.z' if i.ndim == 3 else ''
+    source = f'm = {where}\np = nearest_outside(m)\n'
+    want = ndi.distance_transform_edt(mask) if not mask.all() else np.full(i.shape, -1)
+    case('nearest_outside', i, source + f'd = sqrt((p.x - x_of(image)) ** 2 + (p.y - y_of(image)) ** 2{z})\noutput a = d if p.x >= 0 else -1',
+         want, 1e-6)
+    case('nearest_outside', i, source + f'output a = number(m)[x = p.x, y = p.y{at}]', np.full(i.shape, int(mask.all())), 0)
+
+for i in [Image('plain', kind, 9, 11) for kind in files.TYPES] + [SOLID[1]]:
+    white = {'u8': 255, 'u16': 65535, 'f32': 1}[i.kind]
+    t = [float(np.percentile(i.float, p)) for p in (4, 97)]
+    markers = np.where(i.float < t[0], 1, np.where(i.float > t[1], 2, 0))
+    if i.ndim == 2:
+        markers[:, -1] = 0
+        markers[3:5, -1] = 3
+    last = '3 if x_of(image) == 10 and (y_of(image) == 3 or y_of(image) == 4) else 0 if x_of(image) == 10 else ' if i.ndim == 2 else ''
+    source = f'm = as_labels({last}1 if image < {t[0]!r} else 2 if image > {t[1]!r} else 0)\n'
+    for beta in (130, 20) if i.kind != 'f32' else (0.5, 2):
+        case('random_walker', i, source + f'output a = random_walker(image, m, {beta}, 0.000001)',
+             segmentation.random_walker(i.float / white, markers, beta, mode='bf'), 0)
+
+for i in [Image('plain', kind, 9, 11) for kind in files.TYPES]:
+    low, high = float(i.float.min()), float(np.ptp(i.float))
+    for weight, isotropic in ((5, True), (12, True), (20, False)):
+        want = restoration.denoise_tv_bregman((i.float - low) / high, weight, 300, 0, isotropic)
+        case('denoise_tv_bregman', i, f'output a = denoise_tv_bregman((image - {low!r}) / {high!r}, {weight}, 0, 300, {str(isotropic).lower()})',
+             want, 1e-4)
 
 files.write('objects.txt', cases)
