@@ -558,7 +558,7 @@ VALUE(orientation)
 
 /* ---- outline --------------------------------------------------------------------------- */
 
-/* Perimeters are defined for square pixels only; elsewhere the field stays empty. */
+/* What counts steps of the border is defined for square pixels only; elsewhere the field stays empty. */
 static inline double square_side(const MeasureFrame *f)
 {
     double ratio = f->spacing[0] / f->spacing[1];
@@ -580,18 +580,17 @@ VALUE(circularity)
     *out = 4 * MEASURE_PI * ((double)o->count * f->spacing[0] * f->spacing[1]) / (length * length);
 }
 
-/* The five weights of scikit-image's table for 2 x 2 neighbourhoods: codes 1, 5; 2, 7, 10, 11;
- * 3; 8, 12; 9, 13. */
+/* Crofton: how often lines of four directions enter the object, times the distance between the lines and the angle that
+ * a direction stands for: half way to its neighbours (Legland, Kieu, Devaux 2007, Computation of Minkowski measures).
+ * The classes of 2 x 2 neighbourhoods are those of scikit-image's weights: codes 1, 5; 2, 7, 10, 11; 3; 8, 12; 9, 13. */
 VALUE(perimeter_crofton)
 {
     (void)v;
-    double weight[5] = {MEASURE_PI / 4 * (1 + 1 / sqrt(2.0)), MEASURE_PI / (4 * sqrt(2.0)),
-                        MEASURE_PI / (2 * sqrt(2.0)), MEASURE_PI / 4, MEASURE_PI / 2};
-    double length = 0;
-    for (int i = 0; i < 5; i++) {
-        length += weight[i] * (double)o->crofton[i];
-    }
-    *out = length * square_side(f);
+    double w = f->spacing[0], h = f->spacing[1], angle = f64_atan2(h, w);
+    double along_x = (double)(o->crofton[3] + o->crofton[4]), along_y = (double)(o->crofton[0] + o->crofton[4]);
+    double oblique = (double)(o->crofton[0] + o->crofton[1] + 2 * o->crofton[2]);
+    *out = angle * h * along_x + (MEASURE_PI / 2 - angle) * w * along_y +
+           MEASURE_PI / 4 * (w * h / sqrt(w * w + h * h)) * oblique;
 }
 
 VALUE(euler_number)

@@ -3,6 +3,7 @@
  */
 #include "noteworthy.h"
 
+#include "../../base/measures.h"
 #include "../exec/host.h"
 
 #include <math.h>
@@ -182,6 +183,36 @@ static void note_rounded(Notes *notes, const Program *program, int input, const 
     }
 }
 
+static bool is_of_square_pixels(const ProgStep *step)
+{
+    MeasureList *list = calloc(1, sizeof *list);
+    Err err = {0};
+    bool is = list != NULL && measure_parse(step->text, 2, list, &err) && (list->needs & MEASURE_PERIMETER);
+    err_clear(&err);
+    free(list);
+    return is;
+}
+
+/* Perimeters are not measured with others, and columns stay empty. */
+static void note_sides(Notes *notes, const Program *program, const char *image, const HostContext *context)
+{
+    for (int i = 0; i < program->n_steps; i++) {
+        const ProgStep *step = &program->steps[i];
+        if (step->kind != STEP_PRIMITIVE || strcmp(step->primitive, "measure") != 0 || !is_of_square_pixels(step)) {
+            continue;
+        }
+        Err err = {0};
+        double w = host_eval(program, context, step->exprs[0], &err),
+               h = host_eval(program, context, step->exprs[1], &err);
+        if (err.code == CODE_OK && w > 0 && h > 0 && !(fabs(w / h - 1) < 1e-6)) {
+            notes_add(
+                notes, "pixels are not square", image,
+                "pixels are not square, so perimeter and circularity are empty; perimeter_crofton measures borders "
+                "of any pixels");
+        }
+    }
+}
+
 void noteworthy(Notes *notes, const Program *program, const Options *options, const BatchItem *item,
                 const Reader *reader)
 {
@@ -200,6 +231,7 @@ void noteworthy(Notes *notes, const Program *program, const Options *options, co
     if (program->n_inputs > 0) {
         memcpy(context.pixel_um, inputs[0].pixel_um, sizeof context.pixel_um);
         note_extents(notes, program, options, item, reader, &context);
+        note_sides(notes, program, item->name, &context);
     }
     host_forget(&context);
     free(like);

@@ -155,4 +155,14 @@ expect 0 'note: type_u8.tif: crop goes to x = 1234, outside of the image, whose 
     ./part "$IMAGES/type_u8.tif" -o part_out --n 1234
 says '; the nearest one is repeated there'
 notes 1
+
+# ---- pixels that are not square ---------------------------------------------------------
+printf 'input image[y, x]\noutput t = measure(label(image > 9), perimeter, perimeter_crofton, spacing = [pixel_size(y), pixel_size(x)])\n' >sides.pipe
+sides='note: type_u8.tif: pixels are not square, so perimeter and circularity are empty; perimeter_crofton measures borders of any pixels'
+expect 0 "$sides" "$PIPEC" run sides.pipe "$IMAGES/type_u8.tif" -o sides_out --pixel-size 1um,2um --device reference
+notes 1
+check test "$(grep -c '^[0-9]*,,[0-9]' sides_out/type_u8_t.csv)" -gt 0
+expect 0 '' "$PIPEC" run sides.pipe "$IMAGES/type_u8.tif" -o sides_out --pixel-size 2um --device reference
+notes 0
+check test "$(grep -c ',,' sides_out/type_u8_t.csv)" -eq 0
 finish

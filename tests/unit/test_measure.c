@@ -616,6 +616,54 @@ static void tall_objects_have_hulls(void **state)
 
 static const double SPACINGS[][3] = {{1, 1, 1}, {0.5, 0.5, 2}, {0.3, 0.7, 1.1}};
 
+static uint32_t label_at(const Scene *s, int x, int y)
+{
+    bool inside = x >= 0 && x < s->shape.w && y >= 0 && y < s->shape.h;
+    return inside ? s->labels[(size_t)y * (size_t)s->shape.w + (size_t)x] : 0;
+}
+
+/* Crofton's length, line by line: how often the lines of a direction enter the object, times their distance, times the
+ * angle between the directions half way to the next ones. */
+static double crofton(const Scene *s, uint32_t label, double w, double h)
+{
+    static const int STEP[4][2] = {{1, 0}, {1, 1}, {0, 1}, {-1, 1}};
+    double way[6], length = 0;
+    for (int k = 0; k < 6; k++) { /* one more on either side */
+        const int *step = STEP[(k + 3) % 4];
+        way[k] = atan2(step[1] * h, step[0] * w) + (k == 0 ? -1 : k == 5 ? 1 : 0) * atan2(0, -1);
+    }
+    for (int k = 0; k < 4; k++) {
+        int entries = 0;
+        for (int y = 0; y < s->shape.h; y++) {
+            for (int x = 0; x < s->shape.w; x++) {
+                entries += label_at(s, x, y) == label && label_at(s, x - STEP[k][0], y - STEP[k][1]) != label;
+            }
+        }
+        length += entries * w * h / hypot(STEP[k][0] * w, STEP[k][1] * h) * (way[k + 2] - way[k]) / 2;
+    }
+    return length;
+}
+
+static void borders_are_measured_with_any_pixels(void **state)
+{
+    (void)state;
+    Scene s = paint("plane");
+    for (int i = 0; i < 3; i++) {
+        double *out = calloc(2 * ((size_t)s.count + 1), sizeof *out);
+        int64_t rows = 0;
+        assert_int_equal(ref_measure(s.labels, NULL, 0, s.shape, s.count, "label,perimeter_crofton", SPACINGS[i], out,
+                                     &rows),
+                         2);
+        assert_true(rows > 5);
+        for (int64_t row = 0; row < rows; row++) {
+            double want = crofton(&s, (uint32_t)out[row], SPACINGS[i][0], SPACINGS[i][1]);
+            assert_true(fabs(out[s.count + 1 + row] - want) < 1e-12 * want);
+        }
+        free(out);
+    }
+    free_scene(&s);
+}
+
 static void device_measures_anything(void **state)
 {
     (void)state;
@@ -843,6 +891,7 @@ int main(void)
         cmocka_unit_test(reference_equals_skimage),
         cmocka_unit_test(device_measures_shapes),
         cmocka_unit_test(tall_objects_have_hulls),
+        cmocka_unit_test(borders_are_measured_with_any_pixels),
         cmocka_unit_test(device_measures_anything),
         cmocka_unit_test(device_measures_large_objects),
         cmocka_unit_test(device_measures_many_objects),
