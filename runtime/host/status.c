@@ -1,6 +1,7 @@
 /* status: see status.h.  A thread draws; the others only leave a word. */
 #include "status.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -66,8 +67,9 @@ static void compose(char *to, size_t size, int width)
     if (status.front != NULL) {
         status.front(status.context, compiles, front, sizeof front);
     }
-    const long waited = said[0] != '\0' ? (long)(now() - status.since[lane]) : 0;
-    const int tail = waited < 1 ? 0 : snprintf(seconds, sizeof seconds, "  %ld s", waited);
+    /* Half seconds: nobody looks at a line that stands still for more than one. */
+    const double waited = said[0] != '\0' ? floor(2 * (now() - status.since[lane])) / 2 : 0;
+    const int tail = waited <= 0 ? 0 : snprintf(seconds, sizeof seconds, "  %.1f s", waited);
     const int n = snprintf(to, size, "%s%s%s%s", front, front[0] != '\0' && said[0] != '\0' ? "  " : "",
                            compiles ? "compiling for this device, once: " : "", said);
     const int room = width > 0 && (size_t)width < size ? width - 1 : (int)size - 1, end = room > tail ? room - tail : 0;
