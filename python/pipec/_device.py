@@ -56,6 +56,8 @@ def device_for(choice, memory):
     if isinstance(choice, Device):
         return choice
     key = choice, bytes_of(memory)
+    if key in _open:
+        return _open[key]
     with _lock:
         if key not in _open:
             _open[key] = Device(choice, memory)

@@ -1,6 +1,7 @@
 """Arrays and the library's images: numpy arrays where they lie, other arrays slice by slice."""
 
 import ctypes
+from functools import lru_cache
 
 from . import _library as lib
 from ._errors import ImageError
@@ -9,34 +10,37 @@ _AXES = "xyzc"
 _NUMBERS = {name: i for i, name in enumerate(lib.TYPES)}
 
 
+@lru_cache(maxsize=None)
 def _order(axes, own, name):
     """For each axis of the library the array's dimension, or None; `own` are the axes of the array, outermost first."""
     missing = [axis for axis in axes if axis not in own]
     if missing:
         raise ImageError(f"'{name}' has axes {own!r}, but the pipeline takes {axes!r}")
-    return [own.index(axis) if axis in axes else None for axis in _AXES]
+    return tuple(own.index(axis) if axis in axes else None for axis in _AXES)
 
 
 def own_axes(array, declared, given, name):
     """The axes of an array, one letter each, outermost first: as given, or those of the input."""
     axes = given if given is not None else declared
-    if len(axes) != len(array.shape):
-        shape = "x".join(map(str, array.shape))
+    shape = array.shape
+    if len(axes) != len(shape):
+        extents = "x".join(map(str, shape))
         raise ImageError(
-            f"'{name}' takes the axes {', '.join(declared)}, but the array has {len(array.shape)} dimensions ({shape}); "
+            f"'{name}' takes the axes {', '.join(declared)}, but the array has {len(shape)} dimensions ({extents}); "
             "say what they are with axes='...', or call once for each image of a stack"
         )
-    for axis, n in zip(axes, array.shape):
+    for axis, n in zip(axes, shape):
         if axis not in declared and n != 1:
             raise ImageError(f"'{name}' takes the axes {', '.join(declared)}; call once for each of its {n} images along {axis}")
-    return axes
+    return "".join(axes)
 
 
-def _native(dtype, name):
-    """The library's type for pixels, and the numpy type that they are converted to before, if any."""
+@lru_cache(maxsize=None)
+def _native(kind, name):
+    """The library's type for pixels of a numpy type, and the type that they are converted to before, if any."""
     import numpy
 
-    kind = numpy.dtype(dtype)
+    kind = numpy.dtype(kind)
     if kind.name in _NUMBERS:
         return _NUMBERS[kind.name], None if kind.isnative else kind.newbyteorder("=")
     if kind == numpy.float16:
@@ -52,7 +56,7 @@ def _narrow(array, name):
     """Whole numbers of 64 bits in 32, where they fit."""
     import numpy
 
-    if array.dtype.name not in ("int64", "uint64"):
+    if array.dtype.itemsize != 8 or array.dtype.kind not in "iu":
         return array
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
     for kind in ("int32", "uint32"):
@@ -61,12 +65,11 @@ def _narrow(array, name):
     raise ImageError(f"'{name}' has whole numbers from {low} to {high}, which do not fit into 32 bits")
 
 
-def fill_input(to, array, declared, given, name, pixel_um):
+def fill_input(to, array, declared, given, name):
     """Describes an array to the library; what it returns must live as long as the run."""
     import numpy
 
     to.size = ctypes.sizeof(lib.Input)
-    to.pixel_um[:] = pixel_um
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         array = numpy.asarray(array)
     order = _order(declared, own_axes(array, declared, given, name), name)
@@ -76,12 +79,13 @@ def fill_input(to, array, declared, given, name, pixel_um):
     number, convert = _native(array.dtype, name)
     if in_memory and convert is not None:
         array = array.astype(convert)
-    to.image.type = number
-    for axis, at in enumerate(order):
-        to.image.extent[axis] = array.shape[at] if at is not None else 1
-        to.image.stride[axis] = array.strides[at] if in_memory and at is not None else 0
+    image, shape = to.image, array.shape
+    image.type = number
+    image.extent[:] = [shape[at] if at is not None else 1 for at in order]
     if in_memory:
-        to.image.data = array.ctypes.data
+        strides = array.strides
+        image.stride[:] = [strides[at] if at is not None else 0 for at in order]
+        image.data = array.ctypes.data
         return array
     reader = Reader(array, order, lib.TYPES[number])
     to.read = reader.function
@@ -188,13 +192,8 @@ def to_numpy(image, axes, owner):
     """The pixels of a result as an array with these axes, not copied; `owner` frees them."""
     import numpy
 
-    dtype = numpy.dtype(lib.TYPES[image.type])
-    order = order_of(axes)
-    shape, strides = [1] * len(axes), [0] * len(axes)
-    for axis, at in enumerate(order):
-        if at is not None:
-            shape[at], strides[at] = image.extent[axis], image.stride[axis]
-    size = image.extent[3] * image.stride[3]
-    memory = (ctypes.c_char * size).from_address(image.data)
+    extent, stride = image.extent[:], image.stride[:]
+    at = [_AXES.index(axis) for axis in axes]
+    memory = (ctypes.c_char * (extent[3] * stride[3])).from_address(image.data)
     memory.owner = owner
-    return numpy.ndarray(tuple(shape), dtype, memory, strides=tuple(strides))
+    return numpy.ndarray([extent[i] for i in at], lib.TYPES[image.type], memory, strides=[stride[i] for i in at])

@@ -31,7 +31,7 @@ def compile(source, name=None):  # noqa: A001 - as in re.compile
         if code:
             mistakes = json.loads(pipeline.text(lib.MISTAKES_JSON))
             raise CompileError(pipeline.text(lib.MISTAKES).rstrip(), mistakes)
-        return _class_for(pipeline)()
+        return _made(pipeline)
     if code == lib.IMAGE:
         raise FileNotFoundError(error.text.decode()) if not os.path.exists(path) else failure(error)
     raise failure(error)
@@ -183,8 +183,9 @@ class _Call:
         self.inputs = (lib.Input * max(len(arrays), 1))()
         for i, (to, array, about) in enumerate(zip(self.inputs, arrays, pipeline.inputs)):
             given = axes.get(about["name"]) if isinstance(axes, dict) else axes if i == 0 else None
-            pixel_um = _pixel_um(pixel_size, about["axes"]) if i == 0 else (0, 0, 0)
-            self.readers.append(fill_input(to, array, about["axes"], given, about["name"], pixel_um))
+            if i == 0 and pixel_size is not None:
+                to.pixel_um[:] = _pixel_um(pixel_size, about["axes"])
+            self.readers.append(fill_input(to, array, about["axes"], given, about["name"]))
         self.values = (ctypes.c_double * max(len(values), 1))(*values)
         self.progress = None
         self.run = lib.Run(size=ctypes.sizeof(lib.Run), inputs=self.inputs, params=self.values)
@@ -204,7 +205,7 @@ class _Call:
                 values.append(float(value))
             except (TypeError, ValueError):
                 raise ArgumentError(f"'{name}' takes a number, not {value!r}") from None
-        unknown = set(params) - {about["name"] for about in self.pipeline.params}
+        unknown = set(params) - {about["name"] for about in self.pipeline.params} if params else None
         if unknown:
             raise ArgumentError(f"{self.pipeline.name} has no param '{unknown.pop()}'")
         return values
@@ -277,8 +278,6 @@ class _Call:
 
 def _pixel_um(size, axes):
     """Micrometres along x, y and z: one number for all axes, or one for each as the input's axes stand."""
-    if size is None:
-        return 0, 0, 0
     space = [axis for axis in axes if axis != "c"]
     sizes = [float(size)] * len(space) if not hasattr(size, "__len__") else [float(s) for s in size]
     if len(sizes) != len(space):
@@ -341,8 +340,8 @@ class _Signature:
         return inspect.Signature(parameters, return_annotation=Result)
 
 
-def _class_for(handle):
-    """A class for one pipeline, so that help() of it says what it takes."""
+def _made(handle):
+    """A pipeline of a class of its own, so that help() of it says what it takes; its memory goes with it, not with the class."""
     about = json.loads(handle.text(lib.DESCRIPTION))
     for one in [*about["inputs"], *about["outputs"]]:
         if "axes" in one:
@@ -350,5 +349,7 @@ def _class_for(handle):
     for one in about["params"]:
         if "words" in one:
             one["words"] = one["words"].split("|")
-    members = {"_handle": handle, "_description": about, "__doc__": _document(about), "__signature__": _Signature()}
-    return type(about["name"], (Pipeline,), members)
+    members = {"_description": about, "__doc__": _document(about), "__signature__": _Signature()}
+    made = type(about["name"], (Pipeline,), members)()
+    made._handle = handle
+    return made

@@ -88,9 +88,7 @@ class Result(Mapping):
     """The outputs of a run by name, as attributes and as items; in a loop the names."""
 
     def __init__(self, handle, outputs, elsewhere):
-        self.__dict__["_memory"] = _Memory(handle)
-        self.__dict__["_outputs"] = outputs
-        self.__dict__["_known"] = dict(elsewhere)
+        self._memory, self._outputs, self._known = _Memory(handle), outputs, dict(elsewhere)
 
     def __getitem__(self, name):
         if name not in self._known:
