@@ -4,7 +4,7 @@
  *     compare same A B            two images: extents and every pixel, bit for bit
  *     compare labels GOLDEN IMAGE extents, largest value and hash of all values
  *     compare points GOLDEN IMAGE extents, range and single pixels to 1e-5 of the range
- *     compare table GOLDEN TABLE  same header and rows; numbers to 1e-6 of their magnitude
+ *     compare table GOLDEN TABLE  same header and rows; numbers to 1e-6 of their magnitude, or 1e-8
  *     compare extents IMAGE       prints "X Y PLANES"
  *
  * The goldens are made by tests/golden/make_samples_golden.py.
@@ -179,7 +179,7 @@ static bool same_line(char *want, char *got)
         char *w_end, *g_end;
         double a = strtod(w, &w_end), b = strtod(g, &g_end);
         bool numbers = w_end != w && *w_end == '\0' && g_end != g && *g_end == '\0';
-        if (numbers ? !(fabs(a - b) <= 1e-6 * fabs(a)) && a != b : strcmp(w, g) != 0) {
+        if (numbers ? !(fabs(a - b) <= 1e-6 * fabs(a) + 1e-8) && a != b : strcmp(w, g) != 0) {
             fprintf(stderr, "compare: '%s' should be '%s'\n", g, w);
             return false;
         }

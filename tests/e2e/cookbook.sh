@@ -30,12 +30,13 @@ for picture in split/blobs_picture=split projections/volume_depth=depth overlay/
 done
 
 # Those for images that the repository does not have run on others.
-while read -r name image; do
-    expect 0 '' ./pipec run "$name.pipe" "samples/$image" -o "$name" -q
+while read -r name image options; do
+    # shellcheck disable=SC2086
+    expect 0 '' ./pipec run "$name.pipe" "samples/$image" -o "$name" -q $options
     says_nothing
 done <<END
 he nuclei.tif
-brown nuclei.tif
+brown nuclei.tif --limit 0.164
 tissue nuclei.tif
 vessels blobs.tif
 rings blobs.tif

@@ -94,7 +94,11 @@ def cells():
     mask = morphology.remove_small_objects(mask, max_size=19)
     distance = ndimage.distance_transform_edt(mask)
     seeds = measure.label(morphology.h_maxima(distance, 0.5))
-    values('split', 'blobs.tif', number=segmentation.watershed(-distance, seeds, mask=mask).max())
+    labels = segmentation.watershed(-distance, seeds, mask=mask)
+    values('split', 'blobs.tif', number=labels.max())
+    round_ = [4 * np.pi * p.area / p.perimeter ** 2 if p.perimeter > 0 else np.inf for p in measure.regionprops(labels)]
+    table('given_labels', labels, area=area(labels), mean=each(labels, np.mean, BLOBS), std=each(labels, np.std, BLOBS),
+          circularity=round_)
 
     labels = objects(BLOBS, 2)
     size = area(labels)
@@ -111,6 +115,11 @@ def cells():
              for p in zip(a[(a != b) & (a * b > 0)], b[(a != b) & (a * b > 0)])}
     touching = [sum(i in p for p in pairs) for i in range(1, labels.max() + 1)]
     table('neighbours', labels, area=area(labels), touching=touching, within_40=(apart <= 40).sum(1), nearest=apart.min(1))
+
+    labels = morphology.remove_small_objects(objects(BLOBS, 1 / 0.65), max_size=int(np.ceil(20 / 0.65 ** 2)) - 1)
+    of = measure.regionprops(segmentation.relabel_sequential(labels)[0], spacing=(0.65, 0.65))
+    save('micrometres-objects', {'label': np.arange(1, len(of) + 1), 'area': [p.area for p in of],
+                                 'perimeter': [p.perimeter for p in of], 'feret_diameter_max': [p.feret_diameter_max for p in of]})
 
     labels = objects(BLOBS, 1)
     of = [p for p in measure.regionprops(labels) if p.area > 30 and 4 * np.pi * p.area / p.perimeter ** 2 > 0.9]
@@ -150,7 +159,34 @@ def channels():
     values('colours', 'nuclei.tif', percent=100 * np.mean((hue >= 0.25) & (hue <= 0.45) & (saturation > 0.3) & (value > 0.2)))
 
 
+def stains():
+    hed = color.rgb2hed(NUCLEI.astype(np.uint8))
+
+    def nuclei(v):
+        mask = morphology.remove_small_objects(bright(blur(v, 1)), max_size=29)
+        distance = ndimage.distance_transform_edt(mask)
+        return segmentation.watershed(-distance, measure.label(morphology.h_maxima(distance, 1)), mask=mask)
+
+    labels = nuclei(hed[..., 0])
+    table('he', labels, area=area(labels), haematoxylin=each(labels, np.mean, hed[..., 0]), eosin=each(labels, np.mean, hed[..., 1]))
+    values('he', 'nuclei.tif', number=labels.max())
+    dab = each(nuclei(hed[..., 0] + hed[..., 2]), np.mean, hed[..., 2])
+    values('brown', 'nuclei.tif', nuclei_in_all=len(dab), positive=(dab > 0.164).sum(), percent=100 * np.mean(dab > 0.164))
+
+
+def ridges(v, sigma):
+    """scikit-image's sato by differences of the blurred image, as its releases before 0.20 have it."""
+    second = feature.hessian_matrix(v, sigma, mode='reflect', use_gaussian_derivatives=False)
+    return sigma ** 2 * np.maximum(-feature.hessian_matrix_eigvals(second)[1], 0)
+
+
 def lines():
+    tubes = np.maximum(ridges(BLOBS, 2), ridges(BLOBS, 4))
+    threshold = filters.threshold_otsu(tubes.astype(np.float32))
+    mask = morphology.remove_small_objects(filters.apply_hysteresis_threshold(tubes, threshold / 2, threshold), max_size=49)
+    radius = ndimage.distance_transform_edt(mask)[morphology.skeletonize(mask)]
+    values('vessels', 'blobs.tif', percent=100 * mask.mean(), mean_width=2 * radius.mean())
+
     labels = measure.label(bright(BLOBS))
     s = np.pad(morphology.skeletonize(bright(BLOBS)).astype(int), 1)
     middle, right, down = s[1:-1, 1:-1], s[1:-1, 2:], s[2:, 1:-1]
@@ -194,6 +230,9 @@ def volumes():
     values('nuclei_3d', 'volume.tif', number=labels.max())
 
     sharpness = np.array([ndimage.laplace(v).var() for v in VOLUME])
+    gy, gx = (ndimage.correlate1d(VOLUME, [-1, 0, 1], axis, mode='nearest') for axis in (1, 2))
+    plane = blur(gx ** 2 + gy ** 2, [0, 2, 2]).argmax(0)
+    save_row('all_in_focus-sharp_everywhere', np.take_along_axis(VOLUME, plane[None], 0)[0])
     save('focus-sharpness', {'z': np.arange(len(VOLUME)), 'sharpness': sharpness})
     values('focus', 'volume.tif', best_plane=sharpness.argmax())
 
@@ -224,6 +263,7 @@ def time():
         'mean': [p.intensity_mean for _, p in found]}.items()})
     values('tracks', 'timelapse.tif', number=track.max())
 
+    save_row('kymograph-kymograph', MOVIE[:, 30:39].mean(1))
     inside = bright(MOVIE.mean(0))
     signal = np.array([v[inside].mean() - v[~inside].mean() for v in MOVIE])
     save('intensity-curve', {'z': frames, 'curve': signal / signal[0]})
@@ -299,5 +339,5 @@ def made():
 
 if __name__ == '__main__':
     os.makedirs(os.path.join(HERE, 'cookbook'), exist_ok=True)
-    for make in (cells, channels, lines, areas, volumes, time, sky, any_image, made):
+    for make in (cells, channels, stains, lines, areas, volumes, time, sky, any_image, made):
         make()
