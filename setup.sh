@@ -17,5 +17,5 @@ if [ -n "$missing" ]; then
   DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing
 fi
 cmake -G Ninja -B build -S . -DCMAKE_BUILD_TYPE=Release "$@"
-cmake --build build
+cmake --build build --target programs
 [ -n "$PIPEC_SETUP_ONLY" ] || build/pipec run samples/blobs.pipe samples/blobs.tif -o out

@@ -6,4 +6,5 @@ cd "$(dirname "$0")"
 PIPEC_TEST_TURN=${PIPEC_TEST_TURN:-$(($(git rev-list --count HEAD 2>/dev/null || echo 0) % 6))/6}
 export PIPEC_TEST_TURN
 PIPEC_SETUP_ONLY=1 ./setup.sh
+cmake --build build
 ctest --test-dir build --output-on-failure -j "$(nproc)"

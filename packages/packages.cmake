@@ -65,4 +65,5 @@ file(APPEND ${CMAKE_BINARY_DIR}/lintian/pipec "pipec: wrong-name-for-upstream-ch
 file(APPEND ${CMAKE_BINARY_DIR}/lintian/libpipec0 "libpipec0: maintscript-calls-ldconfig *\n") # by cpack
 add_custom_command(OUTPUT changelog.Debian.gz COMMAND sh -c "gzip -9nc changelog >changelog.Debian.gz" DEPENDS changelog VERBATIM)
 add_custom_target(changelog_packed ALL DEPENDS changelog.Debian.gz)
+add_custom_target(programs DEPENDS pipec libpipec lib_runtime lib_base man changelog_packed) # all that is installed
 include(CPack)

@@ -48,6 +48,18 @@ for page in "$ROOT"/*.md "$ROOT"/docs/*.md "$ROOT"/docs/pictures/README.md "$ROO
     done
 done
 
+# Pages for someone in a hurry: the README has at most 150 lines, and no sentence there or in a recipe more than 30 words.
+# Items of lists and cells of tables are sentences; code is a word.
+longest_sentence() {
+    sed -E '/^```/,/^```$/d; /^    /d; s/!?\[([^]]*)\]\([^)]*\)/\1/g; s/`[^`]*`/Code/g; s/^[*#|]|^ *- /. /; s/[|·]/ . /g; s/^$/ . /' "$1" |
+        tr '\n' ' ' | sed 's/[.!?]["*)]* /\n/g' | awk '{ if (NF > n) { n = NF; longest = $0 } } END { print n; print longest }'
+}
+check test "$(wc -l <"$ROOT/README.md")" -le 150
+for page in README.md docs/cookbook.md; do
+    longest_sentence "$ROOT/$page" >longest
+    check test "$(head -1 longest)" -le 30 || cat longest
+done
+
 # The example of README.md is the sample.
 sed '/^#/d; s/  *#.*//' "$SAMPLES/blobs.pipe" | sed '1{/^$/d}' >blobs.plain
 check cmp README-*.pipe blobs.plain
