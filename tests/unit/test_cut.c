@@ -75,9 +75,10 @@ static int unexpected;
 /* Every pixel of a transform is made of all pixels. */
 static bool needs_all(const Op *op)
 {
-    static const char *const TRANSFORMS[] = {"fft",        "ifft",      "power_spectrum", "fftconvolve",
-                                             "deconvolve", "wiener",    "fourier",        "shift_of",
-                                             "drift",      "stabilize", "butterworth",    "matching_kernel"};
+    static const char *const TRANSFORMS[] = {"fft",          "ifft",      "power_spectrum", "fftconvolve",
+                                             "deconvolve",   "wiener",    "fourier",        "shift_of",
+                                             "drift",        "stabilize", "butterworth",    "matching_kernel",
+                                             "overlap_shift"};
     bool all = false;
     for (size_t i = 0; i < sizeof TRANSFORMS / sizeof *TRANSFORMS; i++) {
         all = all || strcmp(TRANSFORMS[i], op->name) == 0;
