@@ -470,7 +470,7 @@ Val el_literal_footprint(Elab *el, Val list, Span span);
 bool el_block(Elab *el, const AstStmt *s, Val *result);
 /* The format of an output, and how its file is stored. */
 const char *el_format(Elab *el, const AstStmt *s, Val v);
-Stored el_stored(Elab *el, const AstStmt *s, const char *format);
+Stored el_stored(Elab *el, const AstStmt *s, const char *format, bool table);
 /* How a function ends: with the value that stands by itself at its end. */
 void el_help_return(Elab *el, Diag *d, const AstStmt *fn);
 void el_loop(Elab *el, const AstStmt *s);

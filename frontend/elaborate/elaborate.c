@@ -485,7 +485,7 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
         return;
     }
     IrOutput out = {.name = name, .format = el_format(el, s, v), .span = s->span};
-    out.stored = el_stored(el, s, out.format);
+    out.stored = el_stored(el, s, out.format, v.kind == VAL_TABLE);
     if (v.kind == VAL_IMAGE) {
         out.place = *el_place_of(el, v.grid);
         out.along = strcmp(out.format, "csv") == 0 ? el_names_of(el, v.grid)->of[IR_AX_X] : IR_AX_X;

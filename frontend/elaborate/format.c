@@ -30,7 +30,7 @@ static void refuse_format(Elab *el, const AstStmt *s, Val v)
     Diag *d = el_error(el, FORMAT_KIND, s->text_span, el_describe(el, v), s->text);
     const bool line = v.kind == VAL_IMAGE && el_ndim(el, v) == 1 && !el_has(el, v, IR_AX_C);
     diag_help(el->diags, d,
-              v.kind != VAL_IMAGE ? "tables and values are written as csv"
+              v.kind != VAL_IMAGE ? "values are written as csv, tables as csv or zarr"
               : is_outlines(s)    ? "outlines are those of labels and masks: label(image > otsu(image))"
               : line              ? "as numbers they are: number(...)"
                      : "images are written as tif, png, fits or zarr; as csv those along one axis, such as a "
@@ -47,8 +47,9 @@ const char *el_format(Elab *el, const AstStmt *s, Val v)
         if (strcmp(s->text, FORMATS[i]) != 0) {
             continue;
         }
-        const bool csv = strcmp(s->text, "csv") == 0;
-        if (image ? (csv && !is_series(el, v)) || (is_outlines(s) && v.image == IR_K_IMAGE) : !csv) {
+        const bool csv = strcmp(s->text, "csv") == 0, zarr = strcmp(s->text, "zarr") == 0;
+        if (image ? (csv && !is_series(el, v)) || (is_outlines(s) && v.image == IR_K_IMAGE)
+                  : !csv && !(zarr && v.kind == VAL_TABLE)) {
             refuse_format(el, s, v);
         } else if (strcmp(s->text, "png") == 0 && has_planes(el, v)) {
             Diag *d = el_error(el, FORMAT_KIND, s->text_span, "an image with z", s->text);
@@ -133,7 +134,8 @@ static void without_name(Elab *el, const char *format, const AstArg *arg)
     diag_help(el->diags, d, "options have names: tif(compress = zstd), zarr(chunk = 256)");
 }
 
-Stored el_stored(Elab *el, const AstStmt *s, const char *format)
+/* Of a table only the version counts. */
+Stored el_stored(Elab *el, const AstStmt *s, const char *format, bool table)
 {
     Stored out = {{0}};
     for (const AstArg *arg = s->options; arg != NULL; arg = arg->next) {
@@ -147,6 +149,10 @@ Stored el_stored(Elab *el, const AstStmt *s, const char *format)
             diag_help(el->diags, d, "`%s` is given twice", row->name);
         } else {
             out.of[row->option] = option_value(el, row, arg);
+        }
+        if (row != NULL && table && row->option != STORED_VERSION) {
+            Diag *d = el_error(el, FORMAT_OPTION_VALUE, arg->name_span, arg->name, format);
+            diag_help(el->diags, d, "a table has no other option than version = 0.4 or 0.5");
         }
         if (row != NULL && out.of[STORED_SHARD] == STORED_YES && out.of[STORED_VERSION] == STORED_ZARR_TWO) {
             Diag *d = el_error(el, FORMAT_OPTION_VALUE, arg->value->span, arg->name, format);

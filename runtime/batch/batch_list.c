@@ -11,6 +11,7 @@
 #include "../host/decimal.h"
 #include "names.h"
 #include "results.h"
+#include "table_zarr.h"
 #include "targets.h"
 
 #include <ctype.h>
@@ -245,9 +246,13 @@ static bool make_item(BatchList *list, const Options *o, const char *path, long 
     TRY(item->fields != NULL || no_memory(err));
     TRY(name_inputs(p, o, item, err));
     for (int i = 0; i < p->n_outputs; i++) {
-        NameFields fields = {path, p->outputs[i].name, image_ending(p->outputs[i].format), index};
+        const bool zarr_table = results_is_zarr_table(&p->outputs[i]);
+        NameFields fields = {path, p->outputs[i].name, zarr_table ? "zarr" : image_ending(p->outputs[i].format), index};
         if (p->outputs[i].kind != OUT_VALUE) {
             TRY(expand(list->template, &fields, &item->outputs[i], err));
+        }
+        if (zarr_table) {
+            zarr_table_place(item->outputs[i]);
         }
     }
     return true;

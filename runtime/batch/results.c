@@ -37,9 +37,14 @@ bool results_is_image(const ProgOutput *output)
     return output->kind != OUT_TABLE && output->kind != OUT_VALUE;
 }
 
+bool results_is_zarr_table(const ProgOutput *output)
+{
+    return output->kind == OUT_TABLE && strcmp(output->format, "zarr") == 0;
+}
+
 bool results_is_table(const ProgOutput *output)
 {
-    return output->kind == OUT_TABLE || output->kind == OUT_SERIES;
+    return (output->kind == OUT_TABLE && !results_is_zarr_table(output)) || output->kind == OUT_SERIES;
 }
 
 static size_t image_bytes(const ExecGrid *g, Elem elem)

@@ -38,6 +38,8 @@ bool results_sort(PrimTable *table, int by, Err *err);
 /* True for an output whose results are pixels; for one that is written as a table. */
 bool results_is_image(const ProgOutput *output);
 bool results_is_table(const ProgOutput *output);
+/* For a table that is a folder of zarr, which is not among those of all images. */
+bool results_is_zarr_table(const ProgOutput *output);
 void results_free(Results *results); /* NULL is allowed */
 
 #endif

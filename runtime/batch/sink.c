@@ -11,6 +11,7 @@
 #include "../host/convert.h"
 #include "../host/crew.h"
 #include "csv.h"
+#include "table_zarr.h"
 #include "targets.h"
 #include "../host/decimal.h"
 #include "../files/image_format.h"
@@ -35,6 +36,7 @@ enum {
 typedef struct SinkOutput {
     ImageWriter *writer; /* of the file, or of a frame's file */
     CsvWriter *csv;
+    ZarrTable *table;       /* of a table that is a folder of zarr */
     char spool[PATH_BYTES]; /* of labels: name of the temporary file; "" none */
     int spool_fd;
     bool spooled;  /* the frame under way is */
@@ -414,6 +416,32 @@ static void raise_most(SinkOutput *out, double most, const SinkRows *r)
 
 /* ---- one output, one frame ------------------------------------------------------------- */
 
+/* The label image that a table is of, if it is written: what the step that measures reads, or the only one. */
+static const char *region_of(const Program *p, const ProgOutput *table)
+{
+    const ProgStep *step = &p->steps[p->tables[table->table].step];
+    const char *only = NULL, *read = NULL;
+    int n = 0;
+    for (int i = 0; i < p->n_outputs; i++) {
+        const ProgOutput *output = &p->outputs[i];
+        for (int k = 0; output->kind == OUT_LABELS && k < step->n_inputs; k++) {
+            read = step->inputs[k] == output->buffer ? output->name : read;
+        }
+        only = output->kind == OUT_LABELS ? output->name : only;
+        n += output->kind == OUT_LABELS;
+    }
+    return read != NULL ? read : n == 1 ? only : NULL;
+}
+
+static bool open_zarr_table(Sink *sink, int k, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    int version = output->stored.of[STORED_VERSION];
+    ZarrVersion own = version == 0 ? sink->source.zarr : version == STORED_ZARR_THREE ? OME_ZARR_0_5 : OME_ZARR_0_4;
+    return zarr_table_open(sink->source.item->outputs[k], own, region_of(sink->program, output),
+                           &sink->outputs[k].table, err);
+}
+
 static bool put_table(Sink *sink, int k, int64_t frame, const PrimTable *table, Err *err)
 {
     const Frames *frames = sink->source.frames;
@@ -426,6 +454,10 @@ static bool put_table(Sink *sink, int k, int64_t frame, const PrimTable *table, 
         if (frames->looped[i]) {
             front[n++] = (CsvColumn){.name = LOOP_NAMES[i], .number = (double)at[i]};
         }
+    }
+    if (results_is_zarr_table(&sink->program->outputs[k])) {
+        return (out->table != NULL || open_zarr_table(sink, k, err)) &&
+               zarr_table_rows(out->table, table, front, n, err);
     }
     if (out->csv == NULL) {
         TRY(csv_open(sink->source.item->outputs[k], &out->csv, err));
@@ -602,6 +634,10 @@ static bool commit_output(Sink *sink, int k, Err *err)
         CsvWriter *csv = out->csv;
         out->csv = NULL;
         ok = csv_commit(csv, err);
+    } else if (out->table != NULL) {
+        ZarrTable *table = out->table;
+        out->table = NULL;
+        ok = zarr_table_commit(table, err);
     } else {
         return true;
     }
@@ -631,6 +667,7 @@ void sink_free(Sink *sink)
     for (int k = 0; sink->outputs != NULL && k < sink->program->n_outputs; k++) {
         image_abort(sink->outputs[k].writer);
         csv_abort(sink->outputs[k].csv);
+        zarr_table_abort(sink->outputs[k].table);
         if (sink->outputs[k].spool[0] != '\0') {
             file_discard(sink->outputs[k].spool, sink->outputs[k].spool_fd);
         }

@@ -50,6 +50,26 @@ printf 'input image[y, x]\ninput seg[y, x] : labels\noutput t = measure(seg, ima
 expect 0 '' "$PIPEC" run measure.pipe in/a.ome.zarr --seg '{dir}/{name}/labels/labels' -o measured
 check test "$(wc -l <measured/a_t.csv)" -eq "$(wc -l <tif/a_table.csv)"
 
+# ---- tables as anndata has them: the numbers of the CSV ------------------------------------------
+printf 'input image[y, x]\nlabels = label(image > otsu(image))\noutput labels as zarr\noutput cells = measure(labels, image, mean, area) as zarr\noutput t = measure(labels, image, mean, area)\n' >cells.pipe
+for version in 0.4 0.5; do
+    expect 0 '' "$PIPEC" run cells.pipe in/c.tif in/b.zarr -o cells$version/ --zarr $version
+    od -An -v -t f8 -w16 cells$version/c_cells.zarr/X/0.0 | awk '{printf "%.12g,%.12g\n", $1, $2}' >x.txt
+    od -An -v -t d8 -w8 cells$version/c_cells.zarr/obs/label/0 | awk '{print $1 + 0}' >label.txt
+    sed 1d cells$version/c_t.csv | awk -F, '{printf "%.12g,%.12g\n", $2, $3}' >x.want
+    sed 1d cells$version/c_t.csv | cut -d, -f1 >label.want
+    check cmp x.txt x.want
+    check cmp label.txt label.want
+done
+check grep -q "\"shape\": \[$(wc -l <label.want), 2\]" cells0.4/c_cells.zarr/X/.zarray
+rm cells0.4/c_cells.zarr/X/0.0
+expect 0 'c.tif: done again, for an output is not what was written' "$PIPEC" run cells.pipe in/c.tif in/b.zarr -o cells0.4/ --resume
+check test -f cells0.4/c_cells.zarr/X/0.0
+printf 'input image[y, x]\nlabels = label(image > otsu(image))\noutput labels\noutput cells = measure(labels, image, mean) as zarr\n' >inside.pipe
+expect 0 '' "$PIPEC" run inside.pipe in/b.zarr -o '{dir}/{name}/labels/{output}'
+check grep -q '"cells"' in/b.zarr/tables/zarr.json
+check grep -q '"path": "../labels/labels"' in/b.zarr/tables/cells/zarr.json
+
 # ---- going on ----------------------------------------------------------------------------------
 expect 0 '' "$PIPEC" run same.pipe in/a.ome.zarr in/b.zarr -o again
 rm again/a_same.ome.zarr/0/0/0
