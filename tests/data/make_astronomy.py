@@ -151,6 +151,8 @@ for i in (Image('plain', 'u8', 29, 33), Image('plain', 'f32', 29, 33)):
     call = 'aperture_flux(seg, v, 2.2, x = x + 0.25, y = y / 2)'
     places = [(x[seg == k].mean() + 0.25, y[seg == k].mean() / 2) for k in (1, 2, 3)]
     of_labels('aperture_flux', CircularAperture(places, 2.2).do_photometry(v)[0], 2e-6)
+    for call in ('aperture_flux(seg, 0 * v, 2)', 'kron(seg, 0 * v, reach = 12, objects = 3).radius', 'flux_radius(seg, 0 * v, reach = 12, objects = 3)'):
+        of_labels('dark', [np.nan] * 3, 0)
 for at in ((12.3, 7.8, 5.2, 2.4, 35), (0.4, 20.2, 3.3, 0.2, -70), (25, 28, 6, 6, 0), (8.6, 9.1, 0.3, 0.2, 10)):
     mask = EllipticalAperture(at[:2], at[2], at[3], theta=np.deg2rad(at[4])).to_mask(method='exact').to_image(i.shape)
     case('ellipse', i, f'output a = ellipse(image, {", ".join(map(str, at))})', mask, 3e-6)
