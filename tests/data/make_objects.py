@@ -193,6 +193,24 @@ for i in [Image('plain', 'u8', 13, 16), Image('plain', 'u16', 12, 17), SOLID[0]]
             case('colocalization', i, lines + f'c = colocalization(l, v, w, {threshold}, {scale})\n' + shown(f'c.{here}'),
                  painted(labels, np.where(np.isnan(want), -1, want)), 1e-4)
 
+# ---- pictures of objects ------------------------------------------------------------------------------
+
+for i in FLAT[:3] + SOLID[:1]:
+    labels, source = patches(i)
+    size = (*i.shape[:-2], 4, 5)
+    for alone in (True, False):
+        n = int(labels.max()) + 1
+        want = np.zeros((*size[:-1], n * size[-1]))
+        for k in range(1, n):
+            at = np.argwhere(labels == k)
+            corner = (at.min(0) + at.max(0)) // 2 - np.array(size) // 2
+            corner[:-2] = 0
+            for to in np.ndindex(size):
+                there = tuple(corner + to)
+                if all(0 <= p < extent for p, extent in zip(there, i.shape)) and (labels[there] == k or not alone):
+                    want[(*to[:-1], (k - 1) * size[-1] + to[-1])] = i.float[there]
+        case('object_crops', i, source + f'output a = object_crops(l, image, {n}, {size[-1]}, {size[-2]}, {str(alone).lower()})', want, 0)
+
 # ---- the nearest pixels, regions and least variation ---------------------------------------------------
 
 for i in [Image('plain', kind, 9, 11) for kind in files.TYPES] + [SOLID[0], Image('even', 'u8', 3, 4)]:

@@ -30,20 +30,20 @@ syn keyword pipeOperator make_isotropic manders mask_labels masked_voronoi match
 syn keyword pipeOperator max_filter max_project maximum_extension mean mean_extension mean_filter mean_project measure
 syn keyword pipeOperator median median_filter median_project meijering merge min min_filter min_project
 syn keyword pipeOperator minimum_threshold mode_filter morphological_gradient multi_otsu nan_to_num near_pairs nearest_outside neighbour_count
-syn keyword pipeOperator neighbour_distance neighbour_value niblack normalize number opening opening_labels otsu
-syn keyword pipeOperator outline overlap_coefficient overlap_shift overlapping_pairs pad paste peak_local_max pearson
-syn keyword pipeOperator percentile percentile_filter pick pixel_size placed points polar polygon
-syn keyword pipeOperator power_spectrum prewitt property radial_distribution ramp random_walker reconstruct relabel
-syn keyword pipeOperator remap remove_large_objects remove_small_holes remove_small_objects resize rgb2gray rgb2hed rgb2hsv
-syn keyword pipeOperator rgb2lab rgb2luv rgb2xyz rgb2ycbcr rgb2yuv richardson_lucy roberts roll
-syn keyword pipeOperator rolling_ball rotate round sato sauvola scale scharr separate_stains
-syn keyword pipeOperator shape_index shift_of sigma_clip sign sin sinh skeleton_branches skeletonize
-syn keyword pipeOperator sobel split_objects sqrt stabilize star_height star_shape std std_filter
-syn keyword pipeOperator std_project stitch structural_similarity structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project
-syn keyword pipeOperator tan tanh thin tophat touching_pairs track track_by_overlap translate
-syn keyword pipeOperator transpose triangle trunc u16 u32 u8 unsharp var
-syn keyword pipeOperator variance_filter voronoi voronoi_otsu watershed white width wiener x_of
-syn keyword pipeOperator xyz2rgb y_of yen z_of zoom
+syn keyword pipeOperator neighbour_distance neighbour_value niblack normalize number object_crops opening opening_labels
+syn keyword pipeOperator otsu outline overlap_coefficient overlap_shift overlapping_pairs pad paste peak_local_max
+syn keyword pipeOperator pearson percentile percentile_filter pick pixel_size placed points polar
+syn keyword pipeOperator polygon power_spectrum prewitt property radial_distribution ramp random_walker reconstruct
+syn keyword pipeOperator relabel remap remove_large_objects remove_small_holes remove_small_objects resize rgb2gray rgb2hed
+syn keyword pipeOperator rgb2hsv rgb2lab rgb2luv rgb2xyz rgb2ycbcr rgb2yuv richardson_lucy roberts
+syn keyword pipeOperator roll rolling_ball rotate round sato sauvola scale scharr
+syn keyword pipeOperator separate_stains shape_index shift_of sigma_clip sign sin sinh skeleton_branches
+syn keyword pipeOperator skeletonize sobel split_objects sqrt stabilize star_height star_shape std
+syn keyword pipeOperator std_filter std_project stitch structural_similarity structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter
+syn keyword pipeOperator sum_project tan tanh thin tophat touching_pairs track track_by_overlap
+syn keyword pipeOperator translate transpose triangle trunc u16 u32 u8 unsharp
+syn keyword pipeOperator var variance_filter voronoi voronoi_otsu watershed white width wiener
+syn keyword pipeOperator x_of xyz2rgb y_of yen z_of zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
