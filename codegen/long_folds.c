@@ -257,13 +257,12 @@ static void take_steps(Long *l, const char *test)
     drop_unused_index(l, line, steps);
 }
 
-/* Rows t from `first` to `last`; `all`: each of them is in every sum. */
+/* Rows t from `first` to `last`; `all`: each of them is in every sum.  Otherwise they are at most LONG_ROWS, of which compilers
+ * for GPUs are to know the sums that each is part of: found out while it runs, half of the steps would be in vain. */
 static void take_rows(Long *l, const char *first, const char *last, bool all)
 {
     CgContext *cx = &l->cx;
-    if (all) {
-        cg_line(cx, "LONG_UNROLL");
-    }
+    cg_line(cx, all ? "LONG_UNROLL" : "PX_UNROLL");
     cg_line(cx, "for (int t = %s; t <= %s; t++) {", first, last);
     cx->indent++;
     take_steps(l, all ? NULL : is_in_sum(l));
@@ -360,8 +359,32 @@ static void fill_rises(Long *l, CgReadText read)
     close(l, 1);
 }
 
-/* The same of a blend's differences, each of two pixels that are mapped by themselves. */
-static void fill_tile_of_rises(Long *l)
+/* Four of a blend's differences at a time, of five pixels, the first four of which are one vector in memory; of all rows
+ * before the next four, so that their loads are under way together. */
+static void fill_four_rises(Long *l)
+{
+    CgContext *cx = &l->cx;
+    const char *type = cg_type(fold_of(l).type);
+    cg_line(cx, "LONG_FILL_FOUR(i, taps) {");
+    cx->indent++;
+    open_each(l, "r", l->rows);
+    cg_line(cx, "const int y = min(from + r, last);");
+    for (int i = 0; i < l->of.n_reads; i++) {
+        const IrId node = read_of(l, i).node;
+        const char *element = cg_element(l->k, node);
+        cg_line(cx, "%s px_row%d[5];", element, i);
+        cg_line(cx, "LONG_FIVE(%s, px_row%d, %s + begin + i - 1);", element, i, row_start(l, node, "plane", "y"));
+    }
+    cg_line(cx, "%s here[5];", type);
+    open_each(l, "s", "5");
+    cg_line(cx, "here[s] = %s;", body_text(l, read_row, "begin", "y", "s"));
+    close(l, 1);
+    cg_line(cx, "LONG_RISES(%s, tile0[r] + i, here);", type);
+    close(l, 2);
+}
+
+/* A row of the tile's differences, each of two pixels that are mapped by themselves. */
+static void fill_rises_of_row(Long *l)
 {
     CgContext *cx = &l->cx;
     cg_line(cx, "if (begin >= 1 && begin + LONG_COLUMNS(taps) <= w) {");
@@ -385,11 +408,20 @@ static void fill_tiles(Long *l)
     cg_line(cx, "LONG_FILLED;");
     cg_line(cx, "const int begin = LONG_BEGIN + tap, taps = min(LONG_TAPS, %s - tap);",
             cg_plus(l->k->arena, l->hi, "1"));
+    if (l->blends) {
+        cg_line(cx, "#if PX == 4");
+        cg_line(cx, "if (LONG_IN_FOURS(begin, taps, w)) {");
+        cx->indent++;
+        fill_four_rises(l);
+        cx->indent--;
+        cg_line(cx, "} else");
+        cg_line(cx, "#endif");
+    }
     cg_line(cx, "for (int r = 0; r < %s; r++) {", l->rows);
     cx->indent++;
     cg_line(cx, "const int y = min(from + r, last);");
     if (l->blends) {
-        fill_tile_of_rises(l);
+        fill_rises_of_row(l);
     }
     for (int i = 0; i < l->of.n_reads && !l->blends; i++) {
         fill_tile(l, i);
@@ -456,18 +488,26 @@ static void fold_along(Long *l)
     close(l, 1);
 }
 
-/* The pixels in the middle, straight from memory. */
+/* The pixels in the middle, straight from memory: by vectors where they are the work-item's own columns. */
 static void add_own_columns(Long *l)
 {
     CgContext *cx = &l->cx;
     const CgBlend *b = &l->blend;
+    const bool own = strcmp(b->middle, "0") == 0;
     cg_line(cx, "if (%s <= %s && side == 0 && i > 0 && tap + i == %s + 1) {", b->lo, b->hi, b->middle);
     cx->indent++;
     open_each(l, "r", l->rows);
     cg_line(cx, "const int y = min(from + r, last);");
+    for (int i = 0; i < l->of.n_reads && own; i++) {
+        const IrId node = read_of(l, i).node;
+        const char *element = cg_element(l->k, node);
+        cg_line(cx, "%s px_row%d[PX];", element, i);
+        cg_line(cx, "LOAD_COLUMNS(%s, px_row%d, PX, %s + IN_ROW(x));", element, i, row_start(l, node, "plane", "y"));
+    }
     open_each(l, "k", "PX");
-    const char *own = body_text(l, cg_read_memory, "(x + k)", "y", b->middle);
-    cg_line(cx, "sum[r][k] = %s;", cg_blend_own(l->k, b, own, "sum[r][k]"));
+    const char *pixel =
+        own ? body_text(l, read_row, "x", "y", "k") : body_text(l, cg_read_memory, "(x + k)", "y", b->middle);
+    cg_line(cx, "sum[r][k] = %s;", cg_blend_own(l->k, b, pixel, "sum[r][k]"));
     close(l, 3);
 }
 

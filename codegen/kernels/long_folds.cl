@@ -7,6 +7,8 @@
  *
  *     LONG_TILE     declares the tile of what is read, and what a work-item takes out of it at a time
  *     LONG_FILL     the loop over the tile's columns, of so many taps, that a work-item fills
+ *     LONG_FILL_FOUR  the same for four columns at a time, LONG_RISES of them from LONG_FIVE pixels, where the tile lies
+ *                   LONG_IN_FOURS: inside of the image, one column behind where a vector in memory begins
  *     LONG_BEGIN    the image's column that lies under the tile's first one, for a tap at 0
  *     LONG_OPEN     what it has of the tile's beginning
  *     LONG_TAKE     the columns for the next LONG_STEP taps, LONG_NEAR one of them
@@ -26,6 +28,15 @@
     T name##_near[LONG_ROWS_X][PX + LONG_STEP]
 #define LONG_COLUMNS(taps) (PX * LX + (taps))
 #define LONG_FILL(i, taps) for (int i = (int)get_local_id(0); i < LONG_COLUMNS(taps); i += LX)
+#define LONG_IN_FOURS(begin, taps, w)                                                              \
+    ((begin) >= 1 && ((begin) & 3) == 1 && (begin) + UP4(LONG_COLUMNS(taps)) < (w))
+#define LONG_FILL_FOUR(i, taps)                                                                    \
+    for (int i = PX * (int)get_local_id(0); i < LONG_COLUMNS(taps); i += PX * LX)
+#define LONG_FIVE(T, to, from)                                                                     \
+    LOAD_COLUMNS(T, to, 4, from);                                                                  \
+    to[4] = (from)[4]
+#define LONG_RISES(T, to, v)                                                                       \
+    *(local PX_JOIN(T, 4) *)(to) = (PX_JOIN(T, 4))(v[1] - v[0], v[2] - v[1], v[3] - v[2], v[4] - v[3])
 #define LONG_UNROLL _Pragma("unroll 4")
 #define LONG_TWICE _Pragma("unroll 2")
 #define LONG_BEGIN ((int)get_group_id(0) * PX * LX)
