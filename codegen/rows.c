@@ -585,6 +585,14 @@ static void emit_sum_row(Rows *r, IrExpr e, const char *open, const char *hi, co
     rows_line(r, "}");
 }
 
+/* A line between two texts of which a condition chooses; nothing where there is none. */
+static void write_choice(Str *out, const char *condition, const char *line)
+{
+    if (condition != NULL && *condition != '\0') {
+        str_addf(out, "%s%s\n", line, strcmp(line, "#if ") == 0 ? condition : "");
+    }
+}
+
 /* One row more for every open sum, which begins one; one of them is finished then, and the first
  * is taken.  Returns the text that replaces the fold. */
 static const char *emit_stream_fold(Rows *r, IrExpr e, IrBorder border)
@@ -604,12 +612,19 @@ static const char *emit_stream_fold(Rows *r, IrExpr e, IrBorder border)
     double ahead;
     const Chords *chords = ir_is_const(k->g, last, &ahead) ? rows_find_chords(r, e) : NULL;
     IrExpr steps = chords != NULL ? ir_const(k->g, rows_chord_steps(chords)) : cg_fold_count(k->g, e);
-    const bool extreme = chords == NULL && rows_is_march_extreme(r, &n, late);
-    if (extreme) {
+    const char *turn = chords == NULL ? rows_turn_condition(r, e, late) : NULL;
+    write_choice(r->before, turn, "#if ");
+    write_choice(r->after, turn, "#if ");
+    if (turn != NULL) {
         rows_open_extremes(r, open, &n, rows);
-    } else {
+    }
+    write_choice(r->before, turn, "#else");
+    write_choice(r->after, turn, "#else");
+    if (turn == NULL || *turn != '\0') {
         declare_open(r, open, &n, rows, width, unroll_for(k->g, e));
     }
+    write_choice(r->before, turn, "#endif");
+    write_choice(r->after, turn, "#endif");
     r->steps = r->steps == 0 ? steps : ir_op2(k->g, IR_X_ADD, r->steps, steps);
     r->open = r->open == 0 ? count : ir_op2(k->g, IR_X_ADD, r->open, count);
     r->early = rows_max_of(k->g, r->early, ir_op2(k->g, IR_X_SUB, last, n.b));
@@ -627,14 +642,21 @@ static const char *emit_stream_fold(Rows *r, IrExpr e, IrBorder border)
     r->passed.fold = around;
     if (chords != NULL) {
         rows_emit_chords(r, chords, open, (int)ahead);
-    } else if (extreme) {
-        rows_emit_extremes(r, open, &n);
-    } else {
+    } else if (turn == NULL) {
         (n.fold == IR_FOLD_BLEND ? emit_blend_row : emit_sum_row)(r, e, open, hi, late, rows);
+    } else {
+        write_choice(r->body, turn, "#if ");
+        rows_emit_extremes(r, open, &n);
+        write_choice(r->body, turn, "#else");
+        if (*turn != '\0') {
+            emit_sum_row(r, e, open, hi, late, rows);
+        }
+        write_choice(r->body, turn, "#endif");
     }
     r->fold_index = fold_index;
     r->fold_row = fold_row;
-    return cg_unless_empty(k, e, arena_printf(arena, "%s[turn][k]", open));
+    const bool whole = turn != NULL && n.type == ELEM_F64; /* sums that may be open as whole numbers */
+    return cg_unless_empty(k, e, arena_printf(arena, whole ? "(double)%s[turn][k]" : "%s[turn][k]", open));
 }
 
 static void prepare(Rows *r, IrExpr e)
@@ -677,6 +699,10 @@ static void emit_columns(Rows *r, IrId id, const Row *row, const char *array)
     if (rows_column_extremes(r, e, array)) {
         return;
     }
+    const char *exact = rows_column_sums(r, e, array);
+    if (exact != NULL && *exact == '\0') {
+        return;
+    }
     const bool vectors = cg_register_type(&r->cx, id) == ELEM_F32 && cg_vector_sum(&r->cx, e, array, width);
     rows_line(r, arena_printf(arena, "PX_UNROLL for (int k = 0; k < %s; k++) {", width));
     r->cx.indent++;
@@ -686,6 +712,9 @@ static void emit_columns(Rows *r, IrId id, const Row *row, const char *array)
     r->cx.indent--;
     rows_line(r, "}");
     if (vectors) {
+        rows_line(r, "#endif");
+    }
+    if (exact != NULL) {
         rows_line(r, "#endif");
     }
 }

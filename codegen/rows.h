@@ -187,9 +187,12 @@ void rows_emit_chords(Rows *r, const Chords *c, const char *open, int last);
 
 /* A stage that is the smallest or largest pixel along x, all of its columns at once (rows_extremes.c); false: it is none. */
 bool rows_column_extremes(Rows *r, IrExpr e, const char *array);
-/* Whether a fold along the stream takes the extreme of a turn's rows once for all windows: then what is open before a
- * turn, the turn's rows, and the extreme of those so far are declared; and a row is added. */
-bool rows_is_march_extreme(const Rows *r, const IrExprNode *fold, const char *late);
+/* The same of a stage that is a sum along x, where that is exact.  NULL: it is not; "": all has been written; else that
+ * stands between #if and #else of a condition: what follows is for those who do not meet it. */
+const char *rows_column_sums(Rows *r, IrExpr e, const char *array);
+/* Whether a fold along the stream takes a turn's rows once for all windows (NULL: no, "": yes, else: under this condition):
+ * then what is open before a turn, the turn's rows, and what those so far come to are declared; and a row is added. */
+const char *rows_turn_condition(const Rows *r, IrExpr fold, const char *late);
 void rows_open_extremes(Rows *r, const char *open, const IrExprNode *fold, const char *rows);
 void rows_emit_extremes(Rows *r, const char *open, const IrExprNode *fold);
 

@@ -1,5 +1,6 @@
 /*
- * rows_extremes: smallest and largest values along x, and along the stream, in fewer steps than one for each pixel.
+ * rows_extremes: smallest and largest values along x, and along the stream, in fewer steps than one for each pixel; and
+ * sums of whole numbers that are exact.
  *
  * Neighbouring windows share most of their pixels.  Along x four columns share the middle of their windows, and add what lies
  * before and behind it; CPUs, which have more columns side by side, double the length of their runs instead.
@@ -7,9 +8,13 @@
  * in the turn takes that of the first rows, one that begins in it that of the last ones (M. van Herk, 1992).
  * Of equal values, such as zeros, an extreme is the last one; pixels keep their order here, and windows may
  * overlap, so that the bits are those of one after the other.
+ * A sum of whole numbers that are not negative, and that its type holds however they are put together, is the same in any
+ * order, and windows that must not overlap do not.  Whether numbers are small enough may depend on the type of a file:
+ * then the kernel has both texts, and the run's preprocessor chooses.
  */
 #include "rows.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -30,6 +35,145 @@ static bool is_extreme(const IrGraph *g, const IrExprNode *n, int least, int *fi
     *count = (int)(hi - lo) + 1;
     return true;
 }
+
+/* ---- exact sums ---------------------------------------------------------------------------- */
+
+typedef struct Bound {
+    const IrGraph *g;
+    double file; /* the largest pixel of files whose type nobody has declared */
+    IrId input;  /* such a file that was met; 0: none */
+} Bound;
+
+enum { DEEPEST = 12 };
+
+static double most_in(Elem type)
+{
+    switch (type) {
+    case ELEM_F32:
+        return 0x1p24;
+    case ELEM_F64:
+        return 0x1p53;
+    case ELEM_I32:
+        return 0x1p31 - 1;
+    default:
+        return -1;
+    }
+}
+
+static double largest(Bound *b, IrExpr e, int depth);
+
+static double largest_read(Bound *b, const IrExprNode *n, int depth)
+{
+    const IrNode *of = ir_node(b->g, n->node);
+    if (n->border == IR_CONSTANT) {
+        return INFINITY;
+    }
+    if (of->op == IR_MAP) {
+        return largest(b, of->map.value, depth + 1);
+    }
+    if (of->op != IR_INPUT) {
+        return INFINITY;
+    }
+    if (of->elem == ELEM_FILE && (b->input == 0 || b->input == n->node)) {
+        b->input = n->node;
+        return b->file;
+    }
+    return of->elem == ELEM_BOOL ? 1 : of->elem == ELEM_U8 ? 255 : of->elem == ELEM_U16 ? 65535 : INFINITY;
+}
+
+static double largest_sum(Bound *b, const IrExprNode *n, int depth)
+{
+    double lo, hi;
+    const bool known = ir_is_const(b->g, n->b, &lo) && ir_is_const(b->g, n->c, &hi);
+    return known && n->where == 0 && n->fold == IR_FOLD_SUM ? fmax(hi - lo + 1, 0) * largest(b, n->a, depth) : INFINITY;
+}
+
+/* The largest that an expression can be of whole numbers, none of them negative (nor -0); infinite: it may be something
+ * else, or an operation on the way is rounded. */
+static double largest(Bound *b, IrExpr e, int depth)
+{
+    const IrExprNode *n = ir_expr(b->g, e);
+    double v = INFINITY;
+    if (depth > DEEPEST) {
+        return INFINITY;
+    }
+    switch (n->op) {
+    case IR_X_CONST:
+        v = n->num >= 0 && !signbit(n->num) && n->num == floor(n->num) ? n->num : INFINITY;
+        break;
+    case IR_X_READ:
+        v = largest_read(b, n, depth + 1);
+        break;
+    case IR_X_CAST:
+        v = largest(b, n->a, depth + 1);
+        break;
+    case IR_X_ADD:
+        v = largest(b, n->a, depth + 1) + largest(b, n->b, depth + 1);
+        break;
+    case IR_X_MUL:
+        v = largest(b, n->a, depth + 1) * largest(b, n->b, depth + 1);
+        break;
+    case IR_X_FOLD:
+        v = largest_sum(b, n, depth + 1);
+        break;
+    default:
+        break;
+    }
+    return n->op == IR_X_CONST || n->op == IR_X_READ || v <= most_in(n->type) ? v : INFINITY; /* NaN: 0 * infinity */
+}
+
+/* Under which condition a sum is exact; "": always, NULL: never. */
+static const char *exact_condition(CgKernel *k, IrExpr fold)
+{
+    static const int FILES[] = {65535, 255};
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        Bound b = {.g = k->g, .file = FILES[i]};
+        if (largest(&b, fold, 0) < INFINITY) {
+            return b.input == 0
+                       ? ""
+                       : arena_printf(k->arena, "PX_JOIN(LARGEST_, %s) <= %d", cg_pixel_type(k, b.input), FILES[i]);
+        }
+    }
+    return NULL;
+}
+
+/* The type in which sums are open: whole numbers of 32 bits, where they are enough, take half of the registers of f64. */
+static const char *sum_type(CgKernel *k, const IrExprNode *fold)
+{
+    double sum[2];
+    Bound b = {.g = k->g};
+    for (int i = 0; i < 2 && fold->type == ELEM_F64 && fold->fold == IR_FOLD_SUM; i++) {
+        b.file = i == 0 ? 255 : 65535;
+        sum[i] = largest_sum(&b, fold, 0);
+        if (sum[i] > 0x1p31 - 1) {
+            return i == 0 ? "double" : arena_printf(k->arena, "PX_JOIN(BYTES_IN_INT_, %s)", cg_pixel_type(k, b.input));
+        }
+    }
+    return fold->type == ELEM_F64 && fold->fold == IR_FOLD_SUM ? "int" : cg_type(fold->type);
+}
+
+typedef struct Moves {
+    double index;
+    bool so;
+} Moves;
+
+/* Are pixels read at the fold's index along x alone, and is it used for nothing else? */
+static void look_whether_moves(const IrGraph *g, IrExpr e, void *ctx)
+{
+    Moves *m = ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    if (n->op == IR_X_READ && n->rank == IR_PIXEL) {
+        const IrExprNode *by = ir_expr(g, n->a);
+        m->so = m->so && n->a != 0 && by->op == IR_X_INDEX && by->num == m->index;
+        for (int i = 0; i < 3; i++) {
+            const IrExpr other[] = {n->b, n->c, n->channel};
+            m->so = m->so && (other[i] == 0 || ir_expr(g, other[i])->rank <= IR_HOST);
+        }
+    }
+    m->so = m->so && n->op != IR_X_FOLD && n->op != IR_X_COORD && n->op != IR_X_READAT;
+}
+
+/* ---- along x ------------------------------------------------------------------------------- */
 
 static bool stays(const IrGraph *g, IrExpr offset)
 {
@@ -64,17 +208,73 @@ bool rows_column_extremes(Rows *r, IrExpr e, const char *array)
     return true;
 }
 
-bool rows_is_march_extreme(const Rows *r, const IrExprNode *fold, const char *late)
+const char *rows_column_sums(Rows *r, IrExpr e, const char *array)
 {
+    CgContext *cx = &r->cx;
+    Arena *arena = r->k->arena;
+    const IrGraph *g = r->k->g;
+    const IrExprNode n = *ir_expr(g, e);
+    Moves moves = {n.num, true};
+    double lo, hi;
+    if (cg_recall(cx->memo.at, cx->memo.n, e) != NULL || n.op != IR_X_FOLD || n.fold != IR_FOLD_SUM || n.flat ||
+        n.where != 0 || !ir_is_const(g, n.b, &lo) || !ir_is_const(g, n.c, &hi) || hi - lo + 1 < FEWEST_COLUMNS ||
+        cg_register_type(cx, r->stage) != n.type || ir_node(g, r->stage)->elem != n.type) {
+        return NULL;
+    }
+    ir_walk(g, n.a, look_whether_moves, &moves);
+    const char *condition = moves.so ? exact_condition(r->k, e) : NULL;
+    if (condition == NULL) {
+        return NULL;
+    }
+    const int count = (int)(hi - lo) + 1, memo = cx->memo.n, loops = cx->loops.n;
+    const char *width = rows_width(r, r->stage), *columns = cg_plus(arena, width, cg_literal(arena, count - 1));
+    if (*condition != '\0') {
+        cg_line(cx, "#if %s", condition);
+    }
+    cg_line(cx, "%s %s_terms[%s];", cg_type(n.type), array, columns);
+    cg_line(cx, "PX_UNROLL for (int k = 0; k < %s; k++) {", columns);
+    cx->indent++;
+    vec_push(arena, &cx->loops, (CgLoop){(int)n.num, n.b, n.c, cg_literal(arena, (int)lo)});
+    cg_line(cx, "%s_terms[k] = %s;", array, cg_bare(arena, cg_expr(cx, n.a)));
+    cx->memo.n = memo;
+    cx->loops.n = loops;
+    cx->indent--;
+    cg_line(cx, "}");
+    cg_line(cx, "EXACT_COLUMNS(%s, %s, %s, %d, %s_terms[k])", cg_type(n.type), array, width, count, array);
+    if (*condition != '\0') {
+        cg_line(cx, "#else");
+    }
+    return condition;
+}
+
+/* ---- along the stream ---------------------------------------------------------------------- */
+
+const char *rows_turn_condition(const Rows *r, IrExpr fold, const char *late)
+{
+    const IrExprNode n = *ir_expr(r->k->g, fold);
     int first, count;
-    return strcmp(late, "0") == 0 && is_extreme(r->k->g, fold, FEWEST_ROWS, &first, &count);
+    double lo, hi;
+    if (strcmp(late, "0") != 0) {
+        return NULL;
+    }
+    if (n.fold == IR_FOLD_SUM && !n.flat && n.where == 0 && ir_expr(r->k->g, n.a)->op == IR_X_READ &&
+        ir_is_const(r->k->g, n.b, &lo) && ir_is_const(r->k->g, n.c, &hi) && hi - lo + 1 >= FEWEST_ROWS) {
+        return exact_condition(r->k, fold);
+    }
+    return is_extreme(r->k->g, &n, FEWEST_ROWS, &first, &count) ? "" : NULL;
+}
+
+/* How two of the fold's pixels, or windows, become one. */
+static const char *joins(const Rows *r, const IrExprNode *fold)
+{
+    return fold->fold == IR_FOLD_SUM ? "PX_SUM" : cg_chooser(r->k, fold, fold->a);
 }
 
 void rows_open_extremes(Rows *r, const char *open, const IrExprNode *fold, const char *rows)
 {
     Arena *arena = r->k->arena;
-    const char *before = cg_minus(arena, rows, "1"), *width = rows_width(r, r->stage), *type = cg_type(fold->type);
-    const char *choose = cg_chooser(r->k, fold, fold->a);
+    const char *before = cg_minus(arena, rows, "1"), *width = rows_width(r, r->stage), *type = sum_type(r->k, fold);
+    const char *choose = joins(r, fold);
     str_addf(r->before,
              "    %s %s[%s][%s], %s_rows[TURNS][%s], %s_turn[%s];\n"
              "    PX_UNROLL for (int m = 0; m < %s; m++) {\n"
@@ -86,7 +286,7 @@ void rows_open_extremes(Rows *r, const char *open, const IrExprNode *fold, const
 void rows_emit_extremes(Rows *r, const char *open, const IrExprNode *fold)
 {
     CgContext *cx = &r->cx;
-    const char *width = rows_width(r, r->stage), *choose = cg_chooser(r->k, fold, fold->a);
+    const char *width = rows_width(r, r->stage), *choose = joins(r, fold);
     cg_line(cx, "PX_UNROLL for (int k = 0; k < %s; k++) {", width);
     cx->indent++;
     const int memo = cx->memo.n, loops = cx->loops.n;

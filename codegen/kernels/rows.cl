@@ -40,10 +40,27 @@
 #define STORE_COLUMNS(T, to, from)                                                                 \
     PX_UNROLL for (int px_v = 0; px_v < PX; px_v++)(to)[px_v] = (T)from[px_v];
 #endif
+/* What whole numbers of a type are at most; no sum of the others is exact. */
+#define LARGEST_uchar 255
+#define LARGEST_ushort 65535
+#define LARGEST_short 2147483647
+#define LARGEST_uint 2147483647
+#define LARGEST_int 2147483647
+#define LARGEST_float 2147483647
+#define LARGEST_double 2147483647
+#define BYTES_IN_INT_uchar int
+#define BYTES_IN_INT_ushort double
+#define BYTES_IN_INT_short double
+#define BYTES_IN_INT_uint double
+#define BYTES_IN_INT_int double
+#define BYTES_IN_INT_float double
+#define BYTES_IN_INT_double double
+#define PX_SUM(a, b) ((a) + (b))
 /*
  * EXTREME_COLUMNS: the smallest or largest one of n columns from `column`, a text in k, for each of `width` of them.
  * EXTREME_TURN: windows of before + 1 rows that are open behind a turn, the first `before` of them, of those that were in front
  * of it and its rows (codegen/rows_extremes.c).
+ * EXACT_COLUMNS: the sum of n columns, in any order.
  */
 #if PX == 4
 #define EXTREME_COLUMNS(TYPE, to, width, n, choose, column)                                        \
@@ -63,6 +80,7 @@
                                                  : px_middle, px_far);                             \
         }                                                                                          \
     }
+#define EXACT_COLUMNS(TYPE, to, width, n, column) EXTREME_COLUMNS(TYPE, to, width, n, PX_SUM, column)
 #else
 #define EXTREME_COLUMNS(TYPE, to, width, n, choose, column)                                        \
     {                                                                                              \
@@ -75,6 +93,23 @@
             }                                                                                      \
         }                                                                                          \
         for (int k = 0; k < (width); k++) to[k] = choose(px_run[k], px_run[k + (n)-px_span]);      \
+    }
+/* Windows are put together of runs of 1, 2, 4 ... columns, as n has them. */
+#define EXACT_COLUMNS(TYPE, to, width, n, column)                                                  \
+    {                                                                                              \
+        TYPE px_run[(width) + (n)-1];                                                              \
+        int px_at = 0;                                                                             \
+        for (int k = 0; k < (width) + (n)-1; k++) px_run[k] = column;                              \
+        for (int k = 0; k < (width); k++) to[k] = 0;                                               \
+        for (int px_span = 1; px_span <= (n); px_span *= 2) {                                      \
+            if ((n)&px_span) {                                                                     \
+                for (int k = 0; k < (width); k++) to[k] += px_run[k + px_at];                      \
+                px_at += px_span;                                                                  \
+            }                                                                                      \
+            for (int k = 0; k + px_span < (width) + (n)-1; k++) {                                  \
+                px_run[k] += px_run[k + px_span];                                                  \
+            }                                                                                      \
+        }                                                                                          \
     }
 #endif
 #define EXTREME_TURN(open, before, width, choose)                                                  \

@@ -74,6 +74,30 @@ static void extremes_share_rows_and_columns(void **state)
     check(TEXT, (Extent){300, 70, 1}, ELEM_F32, BOTH_SPECIAL, 16);
 }
 
+/* Sums of whole numbers, in f32 and f64; of bytes alone, or of words, too; of numbers that are rounded on the way. */
+static void exact_sums_share_rows_and_columns(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "input image[y, x]\n"
+                               "output a = mean_filter(image, 6) + std_filter(image, 5)\n"
+                               "output b = sum(image[dy = j] for j in -9 .. 3)\n"
+                               "output c = sum(image[dx = i, border = mirror] ** 2 for i in -5 .. 1)\n"
+                               "output d = sum(image[dx = i, border = constant(0.5)] for i in -4 .. 4)\n";
+    check(TEXT, (Extent){259, 50, 1}, ELEM_U8, BOTH_NOISE, 0);
+    check(TEXT, (Extent){300, 70, 1}, ELEM_U16, BOTH_EXTREME, 16);
+    check(TEXT, (Extent){33, 9, 1}, ELEM_F32, BOTH_SPECIAL, 0);
+}
+
+/* Long blends along x, whose tiles are filled by fours where they lie inside of the image; of what is computed, too. */
+static void long_blends_fill_by_fours(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "input image[y, x]\noutput a = gaussian(image, 9)\n"
+                               "b = gaussian(image, 1)\noutput c = gaussian((b - image) ** 2, 8)\n";
+    check(TEXT, (Extent){1100, 9, 1}, ELEM_U8, BOTH_NOISE, 0);
+    check(TEXT, (Extent){777, 5, 1}, ELEM_F32, BOTH_NOISE, 0);
+}
+
 /* Of every rank and size of window; windows to one side; beside other reads, of planes, and what
  * is sorted still. */
 static void windows_of_all_kinds(void **state)
@@ -218,6 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(windows_are_ranked_bit_by_bit, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(extremes_share_rows_and_columns, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(long_blends_fill_by_fours, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(exact_sums_share_rows_and_columns, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_of_all_kinds, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_of_all_kinds_are_carried, arena_setup, arena_teardown),
