@@ -248,6 +248,24 @@ static void stages_keep_rows_for_those_that_read_them(void **state)
     check_counted(CASES, sizeof CASES / sizeof *CASES);
 }
 
+/* ---- projections ------------------------------------------------------------------------------ */
+
+static void projections_compute_what_they_read(void **state)
+{
+    (void)state;
+    static const Counted CASES[] = {
+        {"input image[z, y, x]\nv = image - min(image[dz = k, border = mirror] for k in -1 .. 2)\n"
+         "output a = max_project(v, z)\noutput b = mean_project(image[dz = -1, fill = 3] * 2 + 1, z)\n",
+         2},
+        /* Not: read twice, long windows, what lies beside along another axis, ranks. */
+        {"input image[z, y, x]\nv = image * 2 + image[dz = 1]\noutput a = max_project(v, z) - min_project(v, z)\n", 2},
+        {"input image[z, y, x]\noutput a = max_project(max(image[dz = k] for k in -5 .. 5), z)\n", 2},
+        {"input image[z, y, x]\noutput a = sum_project(image[dx = 1] - image, z)\n", 2},
+        {"input image[z, y, x]\noutput a = median_project(image[dz = 1] - image, z)\n", 3},
+    };
+    check_counted(CASES, sizeof CASES / sizeof *CASES);
+}
+
 /* ---- windows inside the image ---------------------------------------------------------------- */
 
 static void windows_inside_and_at_the_edges_give_the_same(void **state)
@@ -333,6 +351,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_keep_rows_for_those_that_read_them, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(projections_compute_what_they_read, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_inside_and_at_the_edges_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(extremes_of_chords_give_the_same, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(folds_that_share_a_loop_give_the_same, arena_setup, arena_teardown),
