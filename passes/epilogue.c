@@ -18,6 +18,14 @@ enum {
     MOST_TAKEN = 16  /* by one kernel: each is an argument */
 };
 
+/* Is it of a type all of whose numbers i32 has? */
+static bool is_small(const IrGraph *g, IrExpr e)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    const Elem elem = n->op == IR_X_READ ? ir_node(g, n->node)->elem : ELEM_NONE;
+    return elem == ELEM_BOOL || elem == ELEM_U8 || elem == ELEM_U16 || elem == ELEM_I16;
+}
+
 IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
 {
     if (reduction->op != IR_REDUCE || reduction->reduce.where != 0) {
@@ -25,6 +33,9 @@ IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
     }
     const IrExprNode *e = ir_expr(g, reduction->reduce.value);
     if (e->op == IR_X_CAST && (e->type == ELEM_F32 || e->type == ELEM_F64)) {
+        e = ir_expr(g, e->a);
+    }
+    if (e->op == IR_X_CAST && e->type == ELEM_I32 && is_small(g, e->a)) {
         e = ir_expr(g, e->a);
     }
     bool plain = e->op == IR_X_READ && e->a == 0 && e->b == 0 && e->c == 0 && e->channel == 0;

@@ -235,23 +235,44 @@ LANES_INLINE bool local_maxima_is_level(global const LOCAL_MAXIMA_PIXEL *pixel, 
     return level;
 }
 
-/* Which of four pixels have candidates alone as neighbours, all of which are there: 1 in each such byte. */
-LANES_INLINE uint local_maxima_among_candidates(global const uchar *mark, int h, int pitch)
+/* Which of four pixels have candidates alone as neighbours, all of which are there, and which have some: 1 in each such
+ * byte. */
+LANES_INLINE uint local_maxima_among_candidates(global const uchar *mark, int h, int pitch, uint *some)
 {
     uint all = LOCAL_MAXIMA_ONES;
+    *some = 0;
 #pragma unroll
     for (int k = LOCAL_MAXIMA_FIRST + 1; k < LOCAL_MAXIMA_END; k += 3) {
         global const uchar *const row = mark + local_maxima_step(k, h, pitch);
         if (LOCAL_MAXIMA_COUNTS(k)) {
             const uint here = *(global const uint *)row, is = here | here >> 1;
             all &= k == 13 ? LOCAL_MAXIMA_ONES : is;
+            *some |= k == 13 ? 0 : is & LOCAL_MAXIMA_ONES;
             if (LOCAL_MAXIMA_COUNTS(k + 1)) {
                 const uint left = row[-1] != 0, right = row[LOCAL_MAXIMA_COLUMNS] != 0;
-                all &= (is << 8 | left) & ((is & LOCAL_MAXIMA_ONES) >> 8 | right << 24);
+                const uint before = (is & LOCAL_MAXIMA_ONES) << 8 | left;
+                const uint behind = (is & LOCAL_MAXIMA_ONES) >> 8 | right << 24;
+                all &= before & behind;
+                *some |= before | behind;
             }
         }
     }
     return all;
+}
+
+/* Flags the tiles of four pixels and all around them, which are there. */
+LANES_INLINE void local_maxima_flag(LanesSpot at, LocalMaximaSpot spot, uint across, uint down, uint deep,
+                                    global uint *flags)
+{
+    const int z0 = PROPAGATE_3D ? spot.z - 1 : spot.z, z1 = PROPAGATE_3D ? spot.z + 1 : spot.z;
+    const uint x1 = (uint)(at.x + LOCAL_MAXIMA_COLUMNS) / PROPAGATE_X, y1 = (uint)(spot.y + 1) / PROPAGATE_Y;
+    for (uint tz = (uint)z0 / PROPAGATE_Z; tz <= (uint)z1 / PROPAGATE_Z; tz++) {
+        for (uint ty = (uint)(spot.y - 1) / PROPAGATE_Y; ty <= y1; ty++) {
+            for (uint tx = (uint)(at.x - 1) / PROPAGATE_X; tx <= x1; tx++) {
+                flags[((spot.channel * deep + tz) * down + ty) * across + tx] = 1;
+            }
+        }
+    }
 }
 
 /* Whether "no maximum" spreads from a candidate with a neighbour as high; then the tiles of the candidates beside it are
@@ -277,7 +298,7 @@ LANES_INLINE bool local_maxima_spoils(LanesSpot at, LocalMaximaSpot spot, int h,
 
 /*
  * Finds the candidates from which "no maximum" spreads, among those with a neighbour as high, and flags the
- * tiles of the candidates beside them.  Channels that have anything but candidates are not all of one value: the first pixel of a
+ * tiles of the candidates beside them, four pixels at a time perhaps a tile beside these.  Channels that have anything but candidates are not all of one value: the first pixel of a
  * row says so where it can, else others.
  */
 LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
@@ -294,24 +315,30 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
         global const LOCAL_MAXIMA_PIXEL *const pixel =
             image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
         const int n = min(LOCAL_MAXIMA_COLUMNS, w - at.x);
-        uint asks = 0; /* a bit for each pixel that is looked at by itself */
+        uint asks = 0; /* a bit for each pixel that is looked at by itself, as those at the edges are */
         bool uneven = false;
         if (local_maxima_in_vectors(at, spot, w, pitch | image_pitch)) {
             const uint own = *(global const uint *)mark, is = (own | own >> 1) & LOCAL_MAXIMA_ONES;
-            uint level = own >> 1 & LOCAL_MAXIMA_ONES;
+            uint level = own >> 1 & LOCAL_MAXIMA_ONES, some = 0, spoiled = 0;
             if (level != 0) {
-                level &= ~local_maxima_among_candidates(mark, h, pitch);
+                level &= ~local_maxima_among_candidates(mark, h, pitch, &some);
             }
             if (level != 0) {
                 float of[4], largest[4];
                 local_maxima_largest(pixel, image_h, image_pitch, true, mark, h, pitch, of, largest);
 #pragma unroll
                 for (int i = 0; i < 4; i++) {
-                    asks |= (uint)((level >> 8 * i & 1) != 0 && of[i] == largest[i]) << i;
+                    const bool sure = largest[i] > -INFINITY; /* or there is no number */
+                    spoiled |= (uint)(sure && of[i] == largest[i]) << 8 * i;
+                    asks |= (uint)(!sure && (level >> 8 * i & 1) != 0) << i;
+                }
+                spoiled &= level;
+                if ((spoiled & some) != 0) {
+                    local_maxima_flag(at, spot, across, down, deep, scratch + flags_at);
                 }
             }
             uneven = is != LOCAL_MAXIMA_ONES;
-            *(global uint *)state = is;
+            *(global uint *)state = is + spoiled;
         } else {
 #pragma unroll 1
             for (int i = 0; i < n; i++) {
@@ -329,7 +356,8 @@ LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXI
                 state[i] = 2;
             }
         }
-        if (uneven && (at.x == 0 || (marks[first] != 0 && (mark[0] != 0 || mark[-1] != 0)))) {
+        const bool says = uneven && (at.x == 0 || (marks[first] != 0 && (mark[0] != 0 || mark[-1] != 0)));
+        if (says && scratch[uneven_at + spot.channel] == 0) { /* stores to one word wait for each other */
             scratch[uneven_at + spot.channel] = 1;
         }
     }
