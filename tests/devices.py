@@ -2,12 +2,14 @@
 """devices.py: every pipeline of the project on every OpenCL device, in every way to run it, and the same bytes from all.
 
 usage: tests/devices.py make FOLDER [--pipec build/pipec]
-       tests/devices.py run FOLDER [--pipec build/pipec] [--devices A,B] [--ways a,b] [--only REGEX] [--threads N]
+       tests/devices.py run FOLDER [--pipec build/pipec] [--devices A,B] [--ways a,b] [--only REGEX] [--once]
+                            [--threads N]
 
 make: FOLDER gets the samples, the benchmark's cases, what random pipelines once found, the example of each operator, and
       images for them (needs numpy, scipy and tifffile).  It may then go to another machine.
 run:  prints a line for each pipeline and way that gives other files than the first device gives in the plain way, and for
-      each that fails; the exit code is 1 where there is one.  Needs nothing but Python.
+      each that fails; the exit code is 1 where there is one.  Needs nothing but Python.  --once: the first device, if it is not the
+      only one, runs in the plain way only.
 
 Devices are names or parts of names, as `pipec run --device` takes them; all that are installed, if not said.  "NAME/single" hides
 rusticl's double precision; "NAME/small" has small images, as has "oclgrind", which checks each access of memory and takes a
@@ -159,7 +161,8 @@ def run(arguments, folder):
     plan = {name: files for name, files in plan.items() if re.search(arguments.only, name)}
     devices = arguments.devices.split(",") if arguments.devices else all_devices(arguments.pipec)
     ways = arguments.ways.split(",")
-    jobs = [(name, device, way) for name in plan for device in devices for way in ways]
+    jobs = [(name, device, way) for name in plan for device in devices for way in ways
+            if not (arguments.once and len(devices) > 1 and device == devices[0] and way != ways[0])]
     # Of small images, each sample once.
     small = [job for job in jobs if job[1].endswith("/small")]
     once = [job for job in small if job[2] == ways[0] and job[0].startswith("samples-")]
@@ -193,6 +196,7 @@ def main():
     parser.add_argument("--devices", default="")
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--only", default="")
+    parser.add_argument("--once", action="store_true")
     parser.add_argument("--threads", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     folder = arguments.folder.resolve()
