@@ -4,7 +4,7 @@ install(TARGETS libpipec LIBRARY DESTINATION lib COMPONENT libpipec0 NAMELINK_CO
 install(FILES library/pipec.h DESTINATION include COMPONENT libpipec-dev)
 # What programs that `pipec build` makes are compiled and linked with.
 install(TARGETS lib_runtime lib_base ARCHIVE DESTINATION lib/pipec COMPONENT pipec)
-install(DIRECTORY base program runtime DESTINATION include/pipec COMPONENT pipec FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY base program runtime DESTINATION include/pipec COMPONENT pipec FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 # Links between the pages and to the samples hold where these lie.
 install(FILES README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE DESTINATION share/doc/pipec COMPONENT pipec)
 install(FILES bench/README.md DESTINATION share/doc/pipec/bench COMPONENT pipec)

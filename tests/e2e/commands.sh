@@ -189,7 +189,8 @@ for file in share/man/man1/pipec.1.gz share/doc/pipec/README.md share/doc/pipec/
     share/doc/pipec/samples/blobs.pipe include/pipec.h; do
     check test -s "installed/$file"
 done
-expect 0 '' installed/bin/pipec check installed/share/doc/pipec/samples/blobs.pipe
+expect 0 '' installed/bin/pipec build installed/share/doc/pipec/samples/blobs.pipe -o installed_blobs
+check ./installed_blobs --version
 
 # ---- plan -------------------------------------------------------------------------------
 OCL_ICD_VENDORS=$WORK expect 0 '' "$PIPEC" plan "$SAMPLES/blobs.pipe" --shape 20000x30000:u16 --memory 8GiB
