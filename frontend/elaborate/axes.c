@@ -75,10 +75,9 @@ bool el_no_axis(Elab *el, Val v, int axis, Span span)
     IrId node;
     bool made = !el_plain_read(el, v.expr, &node) || ir_node(el->g, node)->op != IR_INPUT;
     if (made && input_has_axis(el, axis)) {
-        diag_help(el->diags, d,
-                  "a projection or a known place (v[%s = 0]) has taken it away; the axes that are left "
-                  "keep their names",
-                  NAMES[axis]);
+        const char *place = arena_printf(el->arena, " or a known place (v[%s = 0])", NAMES[axis]);
+        diag_help(el->diags, d, "a projection%s has taken it away; the axes that are left keep their names",
+                  axis == IR_AX_Z || axis == IR_AX_C ? place : "");
     } else {
         diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
                   axis == IR_AX_C ? "y, x, c" : "z, y, x");

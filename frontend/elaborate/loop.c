@@ -141,9 +141,9 @@ static IrId next_node(Elab *el, const Carried *c)
     both[1].expr = ir_cast(el->g, both[1].expr, carry.elem);
     both[1].image = v.image;
     IrId id = el_store(el, both[1], "next", b->span);
-    /* A node that is stored otherwise (an input's own type) or older than this round is copied. */
+    /* A node that is stored otherwise (an input's own type, on the grid of another image) or older than this round is copied. */
     const IrNode *node = ir_node(el->g, id);
-    if (node->elem != carry.elem || node->op == IR_INPUT) {
+    if (node->elem != carry.elem || node->op == IR_INPUT || node->grid != carry.grid) {
         id = el_store_as(el, both[1], named(el, c->name, "next"), b->span);
     }
     return id;

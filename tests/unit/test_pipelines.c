@@ -537,6 +537,8 @@ static void reductions_that_are_carried(void **state)
           "output o = r + s\noutput top = m\n");
     check("input image[y, x]\nn = 0\nk = 9\n"
           "repeat 3 {\n  k = n\n  n = count(label(image > 60 + 20 * k))\n}\noutput a = n\noutput b = k\n");
+    check("input image[y, x]\nother = ramp(x = 37, y = 21)\nm = image - 1\nk = image + 1\n"
+          "repeat 2 {\n  k = m\n  m = other if other > 2 else other + 1\n}\noutput m\noutput k\n");
 }
 
 static void functions_take_many_arguments(void **state)
