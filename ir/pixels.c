@@ -59,13 +59,27 @@ static IrExpr truth(Walk *w, bool is)
     return ir_const_typed(w->g, is, ELEM_BOOL);
 }
 
+static bool demands(const IrGraph *g, IrExpr all, IrExpr one)
+{
+    const IrExprNode *n = ir_expr(g, all);
+    return all == one || (n->op == IR_X_AND && (demands(g, n->a, one) || demands(g, n->b, one)));
+}
+
+/* Each condition once: what a loop makes of several files would grow with every round, else. */
 static IrExpr both(Walk *w, IrExpr a, IrExpr b)
 {
-    IrExpr always = truth(w, true), never = truth(w, false);
+    const IrExpr always = truth(w, true), never = truth(w, false);
     if (a == never || b == never) {
         return never;
     }
-    return a == always || a == b ? b : b == always ? a : ir_op2(w->g, IR_X_AND, a, b);
+    if (a == always || b == always) {
+        return a == always ? b : a;
+    }
+    const IrExprNode n = *ir_expr(w->g, a);
+    if (n.op == IR_X_AND) {
+        return both(w, n.a, both(w, n.b, b));
+    }
+    return demands(w->g, b, a) ? b : ir_op2(w->g, IR_X_AND, a, b);
 }
 
 static Known computed(IrExpr whole)
