@@ -341,7 +341,7 @@ static bool same_read_back(Checking *c)
 
 /* What would take long to compute says nothing more; images grow where operators multiply, and windows
  * with what they are given. */
-enum { LARGEST = 32 << 20, LONGEST = 5000000, SOON = 500000 };
+enum { LARGEST = 32 << 20, LONGEST = 20000000, SOON = 500000 };
 
 static bool are_small(Checking *c)
 {
