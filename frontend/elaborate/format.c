@@ -87,7 +87,7 @@ static void unknown_option(Elab *el, const char *format, const AstArg *arg)
         }
     }
     Diag *d = el_error(el, UNKNOWN_FORMAT_OPTION, arg->name_span, format, arg->name);
-    const char *near = fe_nearest(arg->name, names, (size_t)n);
+    const char *near = fe_nearest(arg->name, names, n);
     if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     }
