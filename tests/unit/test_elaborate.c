@@ -690,10 +690,12 @@ static int suggestion_is_wrong(const char *name, const char *here)
     if (here[0] == '\0' || strncmp(here, "input ", 6) == 0) {
         return 0;
     }
-    const char *text =
-        arena_printf(&arena, "input image[y, x]\ninput volume[z, y, x]\nmask = image > 3\nlabels = label(mask)\n%s%s\n",
-                     strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here);
-    elaborate(text);
+    /* Of an image, or of one that has colours. */
+    static const char *const IMAGES[] = {"image[y, x]\nmask = image > 3", "image[y, x, c]\nmask = image[c = 0] > 3"};
+    for (int i = 0; i < 2 && (i == 0 || diags.errors != count_codes("P0243")); i++) {
+        elaborate(arena_printf(&arena, "input %s\ninput volume[z, y, x]\nlabels = label(mask)\n%s%s\n", IMAGES[i],
+                               strncmp(here, "output ", 7) == 0 ? "" : "output a = ", here));
+    }
     /* A number by itself is what the suggestion should be, but cannot be an output. */
     if (diags.errors != count_codes("P0243")) {
         print_error("%s\n%s", name, complaints());
