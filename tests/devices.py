@@ -167,28 +167,28 @@ def run(arguments, folder):
     ways = arguments.ways.split(",")
     jobs = [(name, device, way) for name in plan for device in devices for way in ways
             if not (arguments.once and len(devices) > 1 and device == devices[0] and way != ways[0])]
-    # Of small images, each sample once.
+    # Of small images, each sample once; what to compare with comes first.
     small = [job for job in jobs if job[1].endswith("/small")]
     once = [job for job in small if job[2] == ways[0] and job[0].startswith("samples-")]
-    jobs = [job for job in jobs if job not in small] + once + [(name, f"{devices[0]}/small", ways[0]) for name, *_ in once]
+    jobs = [job for job in jobs if job not in small] + [(name, f"{devices[0]}/small", ways[0]) for name, *_ in once] + once
+    found, files, wrong = {}, 0, 0
     with concurrent.futures.ThreadPoolExecutor(arguments.threads) as pool:
-        found = dict(zip(jobs, pool.map(lambda job: digests(arguments, folder, job[0], plan[job[0]], *job[1:]), jobs)))
-    for device in sorted({device for (_, device, _), got in found.items() if got is None}):
-        print(f"refused: {device}")
-    files = wrong = 0
-    for (name, device, way), got in found.items():
-        if got is None:
-            continue
-        expected = found[name, devices[0] + ("/small" if device.endswith("/small") else ""), ways[0]]
-        failed = got.get("failed") or expected.get("failed")
-        other = [file for file in sorted(got.keys() | expected.keys()) if got.get(file) != expected.get(file)]
-        files += len(got)
-        wrong += bool(failed or other)
-        if failed:
-            print(f"fails: {name}, {device}, {way}: {failed}")
-        elif other:
-            print(f"differs: {name}, {device}, {way}: {', '.join(other)}")
-    print(f"{len(plan)} pipelines, {len(devices)} devices, {len(ways)} ways, {files} files: {wrong} runs are wrong")
+        for job, got in zip(jobs, pool.map(lambda job: digests(arguments, folder, job[0], plan[job[0]], *job[1:]), jobs)):
+            name, device, way = job
+            found[job] = got
+            expected = found[name, devices[0] + ("/small" if device.endswith("/small") else ""), ways[0]]
+            if got is None or expected is None:
+                print(f"refused: {name}, {device}, {way}", flush=True)
+                continue
+            failed = got.get("failed") or expected.get("failed")
+            other = [file for file in sorted(got.keys() | expected.keys()) if got.get(file) != expected.get(file)]
+            files += len(got)
+            wrong += bool(failed or other)
+            if failed:
+                print(f"fails: {name}, {device}, {way}: {failed}", flush=True)
+            elif other:
+                print(f"differs: {name}, {device}, {way}: {', '.join(other)}", flush=True)
+    print(f"{len(found)} runs of {len(plan)} pipelines on {len(devices)} devices, {files} files: {wrong} runs are wrong")
     return wrong > 0
 
 
