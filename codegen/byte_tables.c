@@ -32,7 +32,7 @@ static IrId byte_image(const IrGraph *g, IrExpr e)
     const bool real = n->type == ELEM_F32 && n->num == 0;
     const IrExprNode *read = n->op == IR_X_CAST ? ir_expr(g, n->a) : n;
     const Elem elem = real && read->op == IR_X_READ ? ir_node(g, read->node)->elem : ELEM_NONE;
-    const bool inside = read->border != IR_CONSTANT || read->outside == 0; /* else it may be anything */
+    const bool inside = read->border != BORDER_CONSTANT || read->outside == 0; /* else it may be anything */
     return inside && (elem == ELEM_U8 || elem == ELEM_FILE) ? read->node : 0;
 }
 

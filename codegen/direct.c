@@ -40,7 +40,7 @@ static const char *coordinate(CgContext *cx, const IrExprNode *n, int axis, IrEx
         }
     }
     const char *extent = cg_param_extent(k, n->node, axis);
-    if (n->border == IR_CONSTANT) {
+    if (n->border == BORDER_CONSTANT) {
         const char *test = arena_printf(k->arena, "(uint)(%s) < (uint)%s", raw, extent);
         place->inside = place->inside == NULL ? test : arena_printf(k->arena, "%s && %s", place->inside, test);
     }

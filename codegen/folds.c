@@ -38,7 +38,7 @@ const char *cg_fold_start(const IrExprNode *n)
 static bool is_plain_outside(const IrGraph *g, const IrExprNode *read)
 {
     double v;
-    return read->op != IR_X_READ || read->border != IR_CONSTANT || read->outside == 0 ||
+    return read->op != IR_X_READ || read->border != BORDER_CONSTANT || read->outside == 0 ||
            (ir_is_const(g, read->outside, &v) && !isnan(v) && !(v == 0 && signbit(v)));
 }
 
@@ -533,7 +533,7 @@ static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
     if (type != ELEM_F32) {
         return type == ELEM_F64 ? "wide" : NULL;
     }
-    if (n->op != IR_X_READ || n->border == IR_CONSTANT) {
+    if (n->op != IR_X_READ || n->border == BORDER_CONSTANT) {
         return "float";
     }
     return cg_element(k, n->node);

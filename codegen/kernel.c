@@ -94,7 +94,7 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write)
     return name;
 }
 
-const char *const CG_BORDER_MAPS[IR_BORDERS] = {"px_nearest", "px_reflect", "px_mirror", "px_wrap", "px_nearest"};
+const char *const CG_BORDER_MAPS[BORDER_KINDS] = {"px_nearest", "px_reflect", "px_mirror", "px_wrap", "px_nearest"};
 
 const char *cg_element(CgKernel *k, IrId node)
 {
@@ -324,7 +324,7 @@ static int farther(CgKernel *k, int a, int b)
 void cg_read(CgKernel *k, IrId node, const CgReach *reach)
 {
     if (reach == NULL) {
-        cg_read_at(k, node, (const int[3]){-1, -1, -1}, PROG_NEAREST);
+        cg_read_at(k, node, (const int[3]){-1, -1, -1}, BORDER_NEAREST);
         return;
     }
     int axis = k->g->grids.at[ir_node(k->g, node)->grid].has[IR_AX_Z] ? IR_AX_Z : IR_AX_Y;
@@ -347,7 +347,7 @@ void cg_read(CgKernel *k, IrId node, const CgReach *reach)
     vec_push(k->arena, &k->reads, read);
 }
 
-void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border)
+void cg_read_at(CgKernel *k, IrId node, const int at[3], Border border)
 {
     const ProgRead read = {.buffer = k->cg->buffer[node],
                            .below = -1,

@@ -65,7 +65,7 @@ const char *cg_param_buffer(CgKernel *k, IrId node, bool write);
 const char *cg_element(CgKernel *k, IrId node);
 const char *cg_pixel_type(CgKernel *k, IrId node);
 /* What maps a coordinate into an image, by border: called with the coordinate and the extent. */
-extern const char *const CG_BORDER_MAPS[IR_BORDERS];
+extern const char *const CG_BORDER_MAPS[BORDER_KINDS];
 /* Extent of a grid: 0 w, 1 h, 2 d, 3 planes, 4 pitch. */
 const char *cg_param_extent(CgKernel *k, IrId node_of_grid, int which);
 const char *cg_param_host(CgKernel *k, IrExpr host, Elem type);
@@ -85,7 +85,7 @@ typedef struct CgReach {
 /* Declares that `node` is read so far; NULL: all of it. */
 void cg_read(CgKernel *k, IrId node, const CgReach *reach);
 /* Declares that it is read at these places (ProgRead), besides. */
-void cg_read_at(CgKernel *k, IrId node, const int at[3], ProgBorder border);
+void cg_read_at(CgKernel *k, IrId node, const int at[3], Border border);
 /* The index in `image`, a node's buffer, of column x of row y of a plane, as "row + column"; plane
  * z of channel c is numbered `plane`, which is used where that says enough. */
 const char *cg_pixel(CgKernel *k, IrId node, const char *image, const char *c, const char *z, const char *plane,

@@ -209,7 +209,7 @@ static void take_row(Long *l, int i)
     cg_line(cx, "%s near%d[PX];", cg_type(cg_register_type(cx, read.node)), i);
     cg_line(cx, "LOAD_COLUMNS(%s, near%d, PX, %s + x);", cg_element(l->k, read.node), i,
             z ? row_start(l, read.node, at, "y") : row_start(l, read.node, "plane", at));
-    if (read.border == IR_CONSTANT) {
+    if (read.border == BORDER_CONSTANT) {
         const char *outside = cg_outside(cx, read.node, read.outside);
         open_each(l, "k", "PX");
         cg_line(cx, "near%d[k] = (uint)(from + t) < (uint)%s ? near%d[k] : %s;", i, extent, i, outside);

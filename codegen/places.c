@@ -262,7 +262,7 @@ static int values_of(Places *p, IrId id)
 static int pixel_place(Places *p, const IrExprNode *n)
 {
     int at = values_of(p, n->node);
-    if (n->border != IR_CONSTANT || n->outside == 0) {
+    if (n->border != BORDER_CONSTANT || n->outside == 0) {
         return at;
     }
     return range(p, at, place(p, ir_cast(p->k->g, n->outside, n->type)));
@@ -321,11 +321,6 @@ static void visit(Places *p, IrExpr e);
 
 static void note_read(Places *p, const IrExprNode *n)
 {
-    static const ProgBorder BORDERS[IR_BORDERS] = {[IR_NEAREST] = PROG_NEAREST,
-                                                   [IR_REFLECT] = PROG_REFLECT,
-                                                   [IR_MIRROR] = PROG_MIRROR,
-                                                   [IR_WRAP] = PROG_WRAP,
-                                                   [IR_CONSTANT] = PROG_CONSTANT};
     const IrExpr offset[3] = {n->a, n->b, n->c};
     int at[3];
     for (int ax = 0; ax < 3; ax++) {
@@ -334,10 +329,10 @@ static void note_read(Places *p, const IrExprNode *n)
         if (n->op == IR_X_READ && offset[ax] != 0) {
             at[ax] = op(p, "add", at[ax], place(p, ir_cast(p->k->g, offset[ax], ELEM_I32)));
         }
-        bool both = p->own->wraps && ax != IR_AX_X && offset[ax] != 0 && n->border != IR_WRAP;
+        bool both = p->own->wraps && ax != IR_AX_X && offset[ax] != 0 && n->border != BORDER_WRAP;
         at[ax] = (ax == IR_AX_X && !p->k->boxed) || both ? -1 : at[ax];
     }
-    cg_read_at(p->k, p->node, at, p->own->wraps ? PROG_WRAP : BORDERS[n->border]);
+    cg_read_at(p->k, p->node, at, p->own->wraps ? BORDER_WRAP : n->border);
 }
 
 /* What an index is, is the fold's. */
@@ -473,7 +468,7 @@ static void note_seam(const IrGraph *g, IrExpr e, void *ctx)
     const Seams *seams = ctx;
     const IrExprNode *n = ir_expr(g, e);
     if (n->op == IR_X_READ || n->op == IR_X_READAT) {
-        int own = n->border == IR_WRAP ? (n->b != 0) << IR_AX_Y | (n->c != 0) << IR_AX_Z : 0;
+        int own = n->border == BORDER_WRAP ? (n->b != 0) << IR_AX_Y | (n->c != 0) << IR_AX_Z : 0;
         seams->of[n->node] = (uint8_t)(seams->of[n->node] | own | seams->reader);
     }
 }

@@ -493,7 +493,7 @@ static int pixels_of(const CgBuild *b, IrExpr e)
     while (n->op == IR_X_CAST) {
         n = ir_expr(b->g, n->a);
     }
-    return n->op == IR_X_READ && n->border != IR_CONSTANT ? b->cg.buffer[n->node] : -1;
+    return n->op == IR_X_READ && n->border != BORDER_CONSTANT ? b->cg.buffer[n->node] : -1;
 }
 
 static void primitive_step(CgBuild *b, const IrStep *step)

@@ -38,7 +38,7 @@ void rows_line(Rows *r, const char *text)
 }
 
 /* The row that lies `offset` from `base` along an axis; declared when it is new. */
-static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder border)
+static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, Border border)
 {
     CgKernel *k = r->k;
     const char *from = axis == IR_AX_Y ? base.y : base.plane;
@@ -74,7 +74,7 @@ static Row derive_row(Rows *r, Row base, int axis, IrExpr offset, IrBorder borde
     rows_line(r, r->inside ? arena_printf(k->arena, "const int %s = %s;", name, there)
                            : arena_printf(k->arena, "const int %s = %s(%s, %s);", name, CG_BORDER_MAPS[border], there,
                                           extent));
-    if (border == IR_CONSTANT && !r->inside) {
+    if (border == BORDER_CONSTANT && !r->inside) {
         row.inside = arena_printf(k->arena, "%s_inside", name);
         rows_line(r, arena_printf(k->arena, "const bool %s = (uint)(%s) < (uint)%s;", row.inside, there, extent));
     }
@@ -230,14 +230,14 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     }
     cg_param_extent(r->k, 0, 0);
     rows_line(r, arena_printf(arena, "if (x < %s || %s > w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
-    if (e->border == IR_CONSTANT) {
+    if (e->border == BORDER_CONSTANT) {
         const char *outside = cg_outside(&r->cx, node, e->outside);
         rows_line(r, arena_printf(arena,
                                   "    PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k "
                                   "- %s) < (uint)w ? %s[k] : %s;",
                                   width, array, left, array, outside));
     } else {
-        assert(e->border == IR_NEAREST); /* the grouping pass stores stages read otherwise */
+        assert(e->border == BORDER_NEAREST); /* the grouping pass stores stages read otherwise */
         rows_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array, width, left, left));
     }
     rows_line(r, "}");
@@ -418,7 +418,7 @@ typedef struct StreamWalk {
     const Rows *r;
     int index;
     bool found;
-    IrBorder border;
+    Border border;
 } StreamWalk;
 
 static void look_for_stream(const IrGraph *g, IrExpr e, void *ctx)
@@ -436,7 +436,7 @@ static void look_for_stream(const IrGraph *g, IrExpr e, void *ctx)
 }
 
 /* Is this a fold over the stream axis?  Then under which border. */
-static bool is_stream_fold(const Rows *r, IrExpr e, IrBorder *border)
+static bool is_stream_fold(const Rows *r, IrExpr e, Border *border)
 {
     const IrExprNode *n = ir_expr(r->k->g, e);
     if (n->op != IR_X_FOLD || n->rank != IR_PIXEL) {
@@ -451,7 +451,7 @@ static bool is_stream_fold(const Rows *r, IrExpr e, IrBorder *border)
 static void look_for_fold(const IrGraph *g, IrExpr e, void *ctx)
 {
     Rows *r = ctx;
-    IrBorder border;
+    Border border;
     const IrExprNode *n = ir_expr(g, e);
     IrExpr offset = n->op == IR_X_READ ? stream_offset(r, n) : 0;
     r->shifts = r->shifts || (offset != 0 && ir_expr(g, offset)->op != IR_X_INDEX);
@@ -595,7 +595,7 @@ static void write_choice(Str *out, const char *condition, const char *line)
 
 /* One row more for every open sum, which begins one; one of them is finished then, and the first
  * is taken.  Returns the text that replaces the fold. */
-static const char *emit_stream_fold(Rows *r, IrExpr e, IrBorder border)
+static const char *emit_stream_fold(Rows *r, IrExpr e, Border border)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
@@ -661,7 +661,7 @@ static const char *emit_stream_fold(Rows *r, IrExpr e, IrBorder border)
 
 static void prepare(Rows *r, IrExpr e)
 {
-    IrBorder border;
+    Border border;
     if (e == 0 || ir_expr(r->k->g, e)->rank != IR_PIXEL || ir_passed(r->k->g, &r->passed, e)) {
         return;
     }

@@ -16,7 +16,7 @@ typedef struct Row {
     const char *base;            /* what it is derived from, and how: the same again is the same row */
     IrExpr offset;
     int axis;
-    IrBorder border;
+    Border border;
     const char *inside; /* under a constant border: the condition for being in the image */
     bool folded;        /* derived from the row that a fold takes */
     bool fixed;         /* and so many rows from the current one, */
@@ -40,7 +40,7 @@ typedef struct Rises {
 
 typedef struct Extent {
     IrExpr left, right; /* columns beyond the own PX; host expressions */
-    IrBorder border;    /* of the reads with offsets in x */
+    Border border;      /* of the reads with offsets in x */
     IrExpr outside;
     bool used, computed; /* computed: a stage of this kernel */
     bool carried;        /* on every row that it is read on */
@@ -72,7 +72,7 @@ typedef struct Carried {
 /* The rows that a fold over the stream axis takes for one of its results, from the first to the last. */
 typedef struct LastRow {
     IrExpr ahead, behind;
-    IrBorder border;
+    Border border;
 } LastRow;
 
 typedef struct Rows {
@@ -142,7 +142,7 @@ const char *rows_width(Rows *r, IrId node);
 
 /* The row that a fold takes last, from the current one.  Folds of one image whose windows end a few rows apart take the
  * same row, the last one's: those that end first keep their sums that much longer. */
-IrExpr rows_shared_last(const Rows *r, const IrExprNode *fold, IrBorder border);
+IrExpr rows_shared_last(const Rows *r, const IrExprNode *fold, Border border);
 /* The stream begins where this fold does, or reads nothing that the other folds do not read of the same image. */
 bool rows_begins_with_others(const Rows *r, const IrExprNode *fold, IrExpr last);
 

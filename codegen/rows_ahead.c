@@ -101,11 +101,11 @@ static void load_row(Rows *r, const IrRowsOf *of, const char *at, const char *ar
     CgKernel *k = r->k;
     const char *least = least_row(r, of), *row = cg_of_node(k, of->node, "row"), *h = cg_param_extent(k, 0, 1);
     const char *there = least != NULL ? arena_printf(k->arena, "max(%s, %s)", at, least) : at;
-    const IrBorder border = of->moved ? of->border : IR_NEAREST;
+    const Border border = of->moved ? of->border : BORDER_NEAREST;
     rows_line(r, arena_printf(k->arena, "const int %s = %s(%s, %s);", row, CG_BORDER_MAPS[border], there, h));
     rows_take(r, of->node, array, rows_row_text(r, of->node, row, "plane", ""));
     rows_mend_sides(r, of->node, array);
-    if (of->moved && border == IR_CONSTANT) {
+    if (of->moved && border == BORDER_CONSTANT) {
         rows_line(r, arena_printf(k->arena,
                                   "if ((uint)(%s) >= (uint)%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
                                   there, h, rows_width(r, of->node), array, cg_outside(&r->cx, of->node, of->outside)));
@@ -165,7 +165,7 @@ static void mend_rows(Rows *r, const IrRowsOf *of, const char *row, const char *
 {
     CgKernel *k = r->k;
     const char *width = rows_width(r, of->node), *h = cg_param_extent(k, 0, 1), *all = array_name(r, of->node);
-    if (of->border == IR_CONSTANT) {
+    if (of->border == BORDER_CONSTANT) {
         rows_line(r, arena_printf(k->arena,
                                   "if ((uint)%s >= (uint)%s) { PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = %s; }",
                                   row, h, width, array, cg_outside(&r->cx, of->node, of->outside)));

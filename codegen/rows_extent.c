@@ -90,7 +90,7 @@ static void look_for_rises(RiseWalk *w, IrExpr e)
     const IrExpr blended = cg_blended(&w->r->cx, e);
     if (blended != 0) {
         const IrExprNode *read = ir_expr(g, blended);
-        bool around = w->narrow && is_around_pixel(g, &n) && read->border != IR_CONSTANT;
+        bool around = w->narrow && is_around_pixel(g, &n) && read->border != BORDER_CONSTANT;
         rows_extent(w->r, read->node)->blended = true;
         if (around) {
             vec_push(g->arena, &w->around, read->node);

@@ -65,7 +65,7 @@ static double largest(Bound *b, IrExpr e, int depth);
 static double largest_read(Bound *b, const IrExprNode *n, int depth)
 {
     const IrNode *of = ir_node(b->g, n->node);
-    if (n->border == IR_CONSTANT) {
+    if (n->border == BORDER_CONSTANT) {
         return INFINITY;
     }
     if (of->op == IR_MAP) {

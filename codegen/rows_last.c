@@ -12,7 +12,7 @@ static int stored_images(const Rows *r)
     return n;
 }
 
-IrExpr rows_shared_last(const Rows *r, const IrExprNode *n, IrBorder border)
+IrExpr rows_shared_last(const Rows *r, const IrExprNode *n, Border border)
 {
     const IrGraph *g = r->k->g;
     double own, other, last;

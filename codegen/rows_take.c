@@ -27,7 +27,7 @@ void rows_take(Rows *r, IrId node, const char *array, const char *at)
 {
     Arena *arena = r->k->arena;
     const char *element = cg_element(r->k, node), *left = rows_left(r, node), *width = rows_width(r, node);
-    IrBorder border = rows_extent(r, node)->border;
+    Border border = rows_extent(r, node)->border;
     if (strcmp(width, "PX") == 0) {
         rows_line(r, arena_printf(arena, "LOAD_COLUMNS(%s, %s, PX, %s + %s);", element, array, at,
                                   r->warms_up ? "IN_ROW(x)" : "x"));
@@ -40,7 +40,7 @@ void rows_take(Rows *r, IrId node, const char *array, const char *at)
     rows_line(r, arena_printf(arena, "if (x >= %s && %s <= w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
     rows_line(r, arena_printf(arena, "    LOAD_COLUMNS(%s, %s, %s, %s + x - %s);", element, array, width, at, left));
     rows_line(r, "} else {");
-    if (border == IR_NEAREST) {
+    if (border == BORDER_NEAREST) {
         rows_line(r, arena_printf(arena, "    LOAD_NEAREST(%s, %s, %s, %s, x - %s, %s, w);", element, array, width, at,
                                   left, left));
     } else {
@@ -56,7 +56,7 @@ void rows_take(Rows *r, IrId node, const char *array, const char *at)
 void rows_mend_sides(Rows *r, IrId node, const char *array)
 {
     const char *left = rows_left(r, node), *width = rows_width(r, node);
-    if (strcmp(width, "PX") != 0 && !r->inside && rows_extent(r, node)->border == IR_CONSTANT) {
+    if (strcmp(width, "PX") != 0 && !r->inside && rows_extent(r, node)->border == BORDER_CONSTANT) {
         const char *outside = cg_outside(&r->cx, node, rows_extent(r, node)->outside);
         rows_line(r, arena_printf(r->k->arena,
                                   "PX_UNROLL for (int k = 0; k < %s; k++) %s[k] = (uint)(x + k - "

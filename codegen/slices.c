@@ -50,8 +50,8 @@ static IrExpr find_window(CgKernel *k, const IrStep *step)
     }
     const IrExprNode *read = ir_expr(k->g, inner->a);
     bool planes = read->op == IR_X_READ && read->c != 0 && k->g->grids.at[k->domain].has[IR_AX_C];
-    bool plain =
-        fold->type == ELEM_F32 && read->op == IR_X_READ && !planes && read->channel == 0 && read->border != IR_CONSTANT;
+    bool plain = fold->type == ELEM_F32 && read->op == IR_X_READ && !planes && read->channel == 0 &&
+                 read->border != BORDER_CONSTANT;
     if (!plain) {
         return 0;
     }

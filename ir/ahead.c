@@ -84,7 +84,7 @@ static void look_for_rows(const IrGraph *g, IrExpr e, void *ctx)
     }
     if (by != 0) {
         const bool same = !of->moved || (of->border == n->border && of->outside == n->outside);
-        w->fits = same && (!of->computed || n->border == IR_NEAREST || n->border == IR_CONSTANT);
+        w->fits = same && (!of->computed || n->border == BORDER_NEAREST || n->border == BORDER_CONSTANT);
         of->moved = true;
         of->border = n->border;
         of->outside = n->outside;
@@ -114,7 +114,7 @@ static void widen(AheadWalk *w, IrGraph *g)
 /* Below the image the last row stands again, so that it has to be there still. */
 static void keep_last(IrRowsOf *of)
 {
-    if (of->computed && of->moved && of->border == IR_NEAREST && of->lo == of->hi) {
+    if (of->computed && of->moved && of->border == BORDER_NEAREST && of->lo == of->hi) {
         of->lo--;
     }
 }

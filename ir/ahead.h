@@ -22,7 +22,7 @@ typedef struct IrRowsOf {
     int left,
         right;  /* columns beside a work-item's own ones; of images as many as there may be where they are not known */
     bool moved; /* some read is on another row than its reader; then: */
-    IrBorder border;
+    Border border;
     IrExpr outside;
 } IrRowsOf;
 

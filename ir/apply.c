@@ -213,14 +213,14 @@ IrExprOp ir_expr_op_from_name(const char *name)
     return IR_X_NONE;
 }
 
-int ir_map_border(IrBorder border, int i, int n)
+int ir_map_border(Border border, int i, int n)
 {
     switch (border) {
-    case IR_REFLECT:
+    case BORDER_REFLECT:
         return px_reflect(i, n);
-    case IR_MIRROR:
+    case BORDER_MIRROR:
         return px_mirror(i, n);
-    case IR_WRAP:
+    case BORDER_WRAP:
         return px_wrap(i, n);
     default:
         return px_nearest(i, n);

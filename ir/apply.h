@@ -18,7 +18,7 @@ double ir_convert(double value, Elem type);
 /* Rounded to even and saturated to a storage type; NaN gives 0. */
 double ir_saturate_value(double value, Elem storage);
 /* The place within 0 .. n - 1 that place i means under a border; nearest for constant ones. */
-int ir_map_border(IrBorder border, int i, int n);
+int ir_map_border(Border border, int i, int n);
 /* The operator's text in OpenCL C with operands named a, b, c; integer or float form. */
 const char *ir_op_text(IrExprOp op, bool integer);
 

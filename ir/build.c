@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const IR_BORDER_NAMES[IR_BORDERS] = {"nearest", "reflect", "mirror", "wrap", "constant"};
+const char *const IR_BORDER_NAMES[BORDER_KINDS] = {"nearest", "reflect", "mirror", "wrap", "constant"};
 const char *const IR_FOLD_NAMES[IR_FOLDS] = {"sum", "prod", "min", "max", "any", "all", "blend", "rank", "mode"};
 const char *const IR_KIND_NAMES[IR_KINDS] = {"image", "mask", "labels", "value", "vector", "table"};
 const char *const IR_NOTE_NAMES[NOTE_KINDS] = {"place", "along", "part"};
@@ -405,19 +405,19 @@ Elem ir_read_type(const IrGraph *g, IrId node)
 }
 
 /* What a constant border holds: of masks true or false. */
-static IrExpr outside_of(IrGraph *g, IrId node, IrBorder border, IrExpr outside)
+static IrExpr outside_of(IrGraph *g, IrId node, Border border, IrExpr outside)
 {
     double value;
-    if (border != IR_CONSTANT || outside == 0) {
+    if (border != BORDER_CONSTANT || outside == 0) {
         return 0;
     }
     bool whole = ir_is_const(g, outside, &value) && (value == 0 || value == 1);
     return ir_read_type(g, node) != ELEM_BOOL || whole ? outside : ir_op2(g, IR_X_NE, outside, ir_const(g, 0));
 }
 
-IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, IrBorder border, IrExpr outside)
+IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, Border border, IrExpr outside)
 {
-    assert(node != 0 && border < IR_BORDERS);
+    assert(node != 0 && border < BORDER_KINDS);
     double zero;
     IrExpr at[3];
     for (int i = 0; i < 3; i++) {
@@ -430,19 +430,19 @@ IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr chan
                                 .b = at[1],
                                 .c = at[2],
                                 .channel = channel,
-                                .border = plain ? IR_NEAREST : border,
+                                .border = plain ? BORDER_NEAREST : border,
                                 .outside = plain ? 0 : outside_of(g, node, border, outside)});
 }
 
 IrExpr ir_read(IrGraph *g, IrId node)
 {
     const IrExpr none[3] = {0, 0, 0};
-    return ir_read_offset(g, node, none, 0, IR_NEAREST, 0);
+    return ir_read_offset(g, node, none, 0, BORDER_NEAREST, 0);
 }
 
-IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border, IrExpr outside)
+IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, Border border, IrExpr outside)
 {
-    assert(node != 0 && border < IR_BORDERS);
+    assert(node != 0 && border < BORDER_KINDS);
     return make(g, (IrExprNode){.op = IR_X_READAT,
                                 .node = node,
                                 .a = position[0],

@@ -199,8 +199,8 @@ static void visit_read(Walk *w, IrExprNode n)
             r->lo[ax] = lo;
             r->hi[ax] = hi;
             r->offset = true;
-            r->wraps = r->wraps || (ax > 0 && n.border == IR_WRAP);
-            r->reflects = r->reflects || (ax > 0 && (n.border == IR_REFLECT || n.border == IR_MIRROR));
+            r->wraps = r->wraps || (ax > 0 && n.border == BORDER_WRAP);
+            r->reflects = r->reflects || (ax > 0 && (n.border == BORDER_REFLECT || n.border == BORDER_MIRROR));
         }
     }
     visit(w, n.channel);

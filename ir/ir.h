@@ -27,6 +27,7 @@
 #define IR_IR_H
 
 #include "../base/arena.h"
+#include "../base/border.h"
 #include "../base/elem.h"
 #include "../base/nodes.h"
 #include "../base/span.h"
@@ -41,15 +42,6 @@ typedef uint32_t IrId;   /* a node; 0 is none */
 typedef uint32_t IrExpr; /* an expression; 0 is none */
 
 enum { IR_AX_X, IR_AX_Y, IR_AX_Z, IR_AX_C, IR_AXES };
-
-typedef enum IrBorder {
-    IR_NEAREST,  /* a a a | a b c d | d d d */
-    IR_REFLECT,  /* c b a | a b c d | d c b */
-    IR_MIRROR,   /* d c b | a b c d | c b a */
-    IR_WRAP,     /* b c d | a b c d | a b c */
-    IR_CONSTANT, /* k k k | a b c d | k k k */
-    IR_BORDERS
-} IrBorder;
 
 typedef enum IrRank { IR_CONST, IR_HOST, IR_INDEX, IR_UNIFORM, IR_PIXEL, IR_RANKS } IrRank;
 
@@ -125,15 +117,15 @@ typedef struct IrExprNode {
             IrExpr a, b, c;
             IrExpr
                 channel; /* READ, READAT: host or index expression, of READAT any: absolute channel; 0 = the current one */
-            IrExpr outside; /* READ, READAT: host expression: the value outside under IR_CONSTANT */
+            IrExpr outside; /* READ, READAT: host expression: the value outside under BORDER_CONSTANT */
             IrExpr where;   /* FOLD: see there */
             IrExpr nth;     /* RANK: which one, fractions cut; evaluated with the count in IR_X_INDEX -1 */
             IrExpr weight;  /* BLEND: of the pixels, an index expression over num */
         };
         IrExpr child[IR_CHILDREN];
     };
-    IrBorder border; /* READ, READAT */
-    IrFold fold;     /* FOLD: a = body, b = lo, c = hi, num = index variable */
+    Border border; /* READ, READAT */
+    IrFold fold;   /* FOLD: a = body, b = lo, c = hi, num = index variable */
     bool flat, fused;
 } IrExprNode;
 
@@ -365,8 +357,8 @@ IrExpr ir_value(IrGraph *g, IrId node, int which);
 /* node at the current pixel; f32, bool, i32 or u32 by the node's element type (see ir_read_type) */
 IrExpr ir_read(IrGraph *g, IrId node);
 /* node at offsets (0 = none) under a border */
-IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, IrBorder border, IrExpr outside);
-IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, IrBorder border, IrExpr outside);
+IrExpr ir_read_offset(IrGraph *g, IrId node, const IrExpr offset[3], IrExpr channel, Border border, IrExpr outside);
+IrExpr ir_read_at(IrGraph *g, IrId node, const IrExpr position[3], IrExpr channel, Border border, IrExpr outside);
 IrExpr ir_lookup(IrGraph *g, IrId vector, IrExpr index);
 /* e converted to an arithmetic type; e itself when it has it already */
 IrExpr ir_cast(IrGraph *g, IrExpr e, Elem type);
@@ -427,7 +419,7 @@ int ir_pass_into(IrPassed *p);
 
 /* ---- names ------------------------------------------------------------------------------- */
 
-extern const char *const IR_BORDER_NAMES[IR_BORDERS];
+extern const char *const IR_BORDER_NAMES[BORDER_KINDS];
 extern const char *const IR_FOLD_NAMES[IR_FOLDS];
 extern const char *const IR_NOTE_NAMES[NOTE_KINDS];
 extern const char *const IR_KIND_NAMES[IR_KINDS]; /* "image", "mask", "labels", "value" ... */

@@ -148,7 +148,7 @@ static Known of_window(Walk *w, const IrNode *n)
 {
     double border = 0;
     const Known inside = of_expr(w, n->window_rank.image);
-    const bool constant = ir_is_const(w->g, n->window_rank.border, &border) && border == IR_CONSTANT;
+    const bool constant = ir_is_const(w->g, n->window_rank.border, &border) && border == BORDER_CONSTANT;
     return constant ? either(w, inside, number(w, n->window_rank.outside)) : inside;
 }
 
@@ -226,7 +226,7 @@ static Known of_operands(Walk *w, const IrExprNode *n)
 static Known of_read(Walk *w, const IrExprNode *n)
 {
     const Known inside = of_node(w, n->node);
-    return n->border == IR_CONSTANT && n->outside != 0 ? either(w, inside, number(w, n->outside)) : inside;
+    return n->border == BORDER_CONSTANT && n->outside != 0 ? either(w, inside, number(w, n->outside)) : inside;
 }
 
 static Known of_fold(Walk *w, const IrExprNode *n)

@@ -96,7 +96,7 @@ static void print_read(const Printer *p, const IrExprNode *n)
             lead = ", ";
         }
     }
-    if (n->border != IR_NEAREST) {
+    if (n->border != BORDER_NEAREST) {
         str_addf(p->out, "%sborder = %s", lead, IR_BORDER_NAMES[n->border]);
         lead = ", ";
     }

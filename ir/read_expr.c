@@ -64,7 +64,7 @@ static void read_places(Reader *r, IrExprNode *n)
     while (read_ok(r) && !read_accept(r, "]")) {
         if (read_accept(r, "border")) {
             read_expect(r, "=");
-            n->border = (IrBorder)read_one_of(r, IR_BORDER_NAMES, IR_BORDERS, "a border");
+            n->border = (Border)read_one_of(r, IR_BORDER_NAMES, BORDER_KINDS, "a border");
         } else if (read_accept(r, "outside")) {
             read_expect(r, "=");
             n->outside = read_expression(r);
@@ -77,7 +77,7 @@ static void read_places(Reader *r, IrExprNode *n)
             read_expect(r, ",");
         }
     }
-    if (read_ok(r) && (n->border == IR_CONSTANT) != (n->outside != 0)) {
+    if (read_ok(r) && (n->border == BORDER_CONSTANT) != (n->outside != 0)) {
         read_fail(r, "`outside` goes with the border `constant`%s", "");
     }
 }

@@ -186,6 +186,6 @@ IrExpr ir_stacked(IrGraph *g, const IrStack *stack, IrExpr e)
 IrExpr ir_read_stack(IrGraph *g, const IrStack *stack, IrId stored)
 {
     const IrExpr here[3] = {0, 0, 0};
-    return stack->colours ? ir_read_at(g, stored, here, stack->channel, IR_NEAREST, 0)
-                          : ir_read_offset(g, stored, here, stack->channel, IR_NEAREST, 0);
+    return stack->colours ? ir_read_at(g, stored, here, stack->channel, BORDER_NEAREST, 0)
+                          : ir_read_offset(g, stored, here, stack->channel, BORDER_NEAREST, 0);
 }

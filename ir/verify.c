@@ -72,7 +72,7 @@ static void check_read(Check *c, const IrExprNode *n)
     require(c, rank_of(c, n->channel) <= IR_INDEX || n->op == IR_X_READAT,
             "has a channel that the host cannot compute");
     require(c, rank_of(c, n->outside) <= IR_INDEX, "has a border that the host cannot compute");
-    require(c, (n->border == IR_CONSTANT) == (n->outside != 0) || !pixels,
+    require(c, (n->border == BORDER_CONSTANT) == (n->outside != 0) || !pixels,
             "has a value outside without the border `constant`, or the other way round");
 }
 

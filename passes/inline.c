@@ -93,7 +93,7 @@ static Use use_of(const Inlining *in, IrId consumer, IrId p)
         const IrExprNode *r = ir_expr(g, read[i]);
         const IrExpr at[3] = {r->a, r->b, r->c};
         use.offset = use.offset || is_moved(r);
-        use.constant = use.constant || (is_moved(r) && r->border == IR_CONSTANT);
+        use.constant = use.constant || (is_moved(r) && r->border == BORDER_CONSTANT);
         use.whole = use.whole || r->op == IR_X_READAT;
         for (int ax = 0; ax < 3; ax++) {
             use.window = use.window || (at[ax] != 0 && ir_expr(g, at[ax])->rank > IR_HOST);

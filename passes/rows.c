@@ -50,7 +50,7 @@ typedef struct Walk {
     int stream_index; /* of the outermost fold, when it is over a stream axis; -1 */
     int stream_axis;
     bool streamed; /* a read in that fold has been seen; under which border: */
-    IrBorder border;
+    Border border;
     IrPassed passed;
 } Walk;
 
@@ -307,13 +307,13 @@ static int place_of(const Kernel *k, IrId id)
 typedef struct RowUse {
     bool read;
     bool moved, fixed, shifted; /* along the stream axis by a fold, by a constant; along x */
-    IrBorder border;
+    Border border;
 } RowUse;
 
 static RowUse row_use(const Kernel *k, IrId reader, IrId node)
 {
     const IrGraph *g = k->b->g;
-    RowUse use = {.border = IR_NEAREST};
+    RowUse use = {.border = BORDER_NEAREST};
     int n;
     const IrExpr *read = ir_uses_of(k->b->uses, reader, node, &n);
     for (int i = 0; i < n; i++) {
@@ -465,7 +465,7 @@ static const char *kernel_refusal(const Kernel *k)
             RowUse use = row_use(k, k->stage[i], k->stage[j]);
             off_row[j] = off_row[j] || use.moved || (use.read && off_row[i]);
             fixed = fixed || use.fixed;
-            if (use.shifted && use.border != IR_NEAREST && use.border != IR_CONSTANT) {
+            if (use.shifted && use.border != BORDER_NEAREST && use.border != BORDER_CONSTANT) {
                 return "its border needs columns that this work-item does not have";
             }
         }

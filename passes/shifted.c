@@ -56,7 +56,7 @@ static IrExpr move_up(IrGraph *g, IrExpr e, void *ctx)
     (void)(n.b != 0 && ir_is_const(g, n.b, &by));
     const double now = by - rows->first;
     const IrExpr offset[3] = {n.a, now != 0 ? ir_const(g, now) : 0, 0};
-    return ir_read_offset(g, n.node, offset, n.channel, IR_NEAREST, 0);
+    return ir_read_offset(g, n.node, offset, n.channel, BORDER_NEAREST, 0);
 }
 
 /* Whether a part that begins with another row is the same. */

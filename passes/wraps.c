@@ -46,7 +46,7 @@
 
 #include "../ir/edit.h"
 
-static bool is_border(const IrGraph *g, IrExpr e, IrBorder border)
+static bool is_border(const IrGraph *g, IrExpr e, Border border)
 {
     double v;
     return ir_is_const(g, e, &v) && v == (double)border;
@@ -55,7 +55,7 @@ static bool is_border(const IrGraph *g, IrExpr e, IrBorder border)
 static bool is_wrapped(const IrGraph *g, IrId id)
 {
     const IrNode *n = ir_node(g, id);
-    return !n->dead && n->op == IR_WINDOW_RANK && is_border(g, n->window_rank.border, IR_WRAP);
+    return !n->dead && n->op == IR_WINDOW_RANK && is_border(g, n->window_rank.border, BORDER_WRAP);
 }
 
 bool pass_wants_wraps(const IrGraph *g)
@@ -88,7 +88,7 @@ static int larger_grid(IrGraph *g, int of, const IrExpr reach[3])
 }
 
 /* Reads an image so many pixels before (after) the current one. */
-static IrExpr read_moved(IrGraph *g, IrId image, const IrExpr reach[3], IrExprOp way, IrBorder border)
+static IrExpr read_moved(IrGraph *g, IrId image, const IrExpr reach[3], IrExprOp way, Border border)
 {
     IrExpr at[3];
     for (int ax = 0; ax < 3; ax++) {
@@ -119,14 +119,14 @@ static void put_round(IrGraph *g, IrId id)
     IrId image = ir_expr(g, own.window_rank.image)->node;
     Elem elem = ir_node(g, image)->elem;
     int grid = larger_grid(g, own.grid, reach);
-    IrExpr round = read_moved(g, image, reach, IR_X_SUB, IR_WRAP);
+    IrExpr round = read_moved(g, image, reach, IR_X_SUB, BORDER_WRAP);
     IrNode window = own;
     window.grid = grid;
     window.name = arena_printf(g->arena, "%s_window", own.name);
     window.window_rank.image = ir_read(g, add_map(g, &own, grid, elem == ELEM_FILE ? own.elem : elem, round, "round"));
-    window.window_rank.border = ir_const(g, IR_NEAREST);
+    window.window_rank.border = ir_const(g, BORDER_NEAREST);
     IrId ranked = ir_add_node(g, window);
-    IrExpr result = read_moved(g, ranked, reach, IR_X_ADD, IR_NEAREST);
+    IrExpr result = read_moved(g, ranked, reach, IR_X_ADD, BORDER_NEAREST);
     *ir_node(g, id) = (IrNode){.op = IR_MAP,
                                .kind = own.kind,
                                .elem = own.elem,

@@ -23,6 +23,7 @@
 #ifndef RUNTIME_PROGRAM_H
 #define RUNTIME_PROGRAM_H
 
+#include "../base/border.h"
 #include "../base/elem.h"
 #include "../base/nodes.h"
 #include "../base/stored.h"
@@ -212,14 +213,6 @@ typedef enum StepKind {
  * of the part that is computed. */
 enum { PROG_PART_FIRST = -2, PROG_PART_LAST = -5 }; /* of x; y and z follow downwards */
 
-typedef enum ProgBorder { /* as IrBorder */
-                          PROG_NEAREST,
-                          PROG_REFLECT,
-                          PROG_MIRROR,
-                          PROG_WRAP,
-                          PROG_CONSTANT
-} ProgBorder;
-
 /* What a step reads: how far beyond the pixels that it computes, along the axis that strips are cut
  * from (z where the grid has one, else y) and, of volumes, also along y; or at which places, computed
  * from the part. */
@@ -228,7 +221,7 @@ typedef struct ProgRead {
     int below, above;           /* host expressions: rows or planes; -1: at the places `at` */
     int rows_below, rows_above; /* of volumes: rows */
     int at[3];                  /* along x, y, z: host expressions for host_range; -1: anywhere */
-    ProgBorder border;
+    Border border;
     bool in_rounds; /* the step may be run with any of its rows (planes, where it has z) there, and then makes
                          the pixels that read these */
 } ProgRead;

@@ -28,7 +28,7 @@ static double read_pixel(IrEval *ev, const IrExprNode *n, int x, int y, int z, i
     const IrEvalNode *from = &ev->nodes[n->node];
     const int *ext = from->extent;
     bool inside = x >= 0 && x < ext[0] && y >= 0 && y < ext[1] && z >= 0 && z < ext[2];
-    if (!inside && n->border == IR_CONSTANT) {
+    if (!inside && n->border == BORDER_CONSTANT) {
         return ir_convert(eval(ev, n->outside), n->type);
     }
     if (!inside) {

@@ -366,7 +366,7 @@ static void run_window_rank(Prim *p)
     RefWindowRank how = {.window = {.shape = (WindowShape)number(p, p->node->window_rank.shape), .cells = node->text},
                          .percent = number(p, p->node->window_rank.percent),
                          .mode = number(p, p->node->window_rank.mode) != 0,
-                         .border = (IrBorder)number(p, p->node->window_rank.border),
+                         .border = (Border)number(p, p->node->window_rank.border),
                          .outside = ir_convert(number(p, p->node->window_rank.outside), node->elem)};
     numbers(p, node->window_rank.radius, how.window.radius);
     double elements = (double)p->n;

@@ -111,7 +111,7 @@ typedef struct RefWindowRank {
     Window window;
     double percent;
     bool mode; /* takes the mode instead */
-    IrBorder border;
+    Border border;
     double outside;
 } RefWindowRank;
 void ref_window_rank(const double *v, RefShape s, const RefWindowRank *how, double *out);

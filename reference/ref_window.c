@@ -16,7 +16,7 @@ static int compare(const void *p, const void *q)
 static double pixel(const double *v, RefShape s, const RefWindowRank *how, int x, int y, int z)
 {
     bool inside = x >= 0 && x < s.w && y >= 0 && y < s.h && z >= 0 && z < s.d;
-    if (!inside && how->border == IR_CONSTANT) {
+    if (!inside && how->border == BORDER_CONSTANT) {
         return how->outside + 0.0;
     }
     size_t row = (size_t)ir_map_border(how->border, z, s.d) * (size_t)s.h + (size_t)ir_map_border(how->border, y, s.h);

@@ -40,13 +40,13 @@ Val el_math(Elab *el, Call *call)
 Val el_constant_border(Elab *el, Call *call)
 {
     (void)el;
-    return (Val){.kind = VAL_BORDER, .grid = -1, .border = IR_CONSTANT, .expr = call->arg[CONSTANT_VALUE].expr};
+    return (Val){.kind = VAL_BORDER, .grid = -1, .border = BORDER_CONSTANT, .expr = call->arg[CONSTANT_VALUE].expr};
 }
 
 Val el_squared_border(Elab *el, Call *call)
 {
     Val border = call->arg[SQUARED_BORDER_BORDER];
-    if (border.border == IR_CONSTANT) {
+    if (border.border == BORDER_CONSTANT) {
         border.expr = ir_op2(el->g, IR_X_MUL, border.expr, border.expr);
     }
     return border;
@@ -54,8 +54,8 @@ Val el_squared_border(Elab *el, Call *call)
 
 Val el_repeats(Elab *el, Call *call)
 {
-    IrBorder border = call->arg[0].border;
-    bool own = border == IR_REFLECT || border == IR_MIRROR || border == IR_WRAP;
+    Border border = call->arg[0].border;
+    bool own = border == BORDER_REFLECT || border == BORDER_MIRROR || border == BORDER_WRAP;
     return el_host(ir_const_typed(el->g, own, ELEM_BOOL));
 }
 
@@ -566,7 +566,7 @@ static Val add_window(Elab *el, const Call *call, Val f, Val border, IrExpr perc
                                    .radius = {f.items[0].val.expr, f.items[1].val.expr, f.items[2].val.expr},
                                    .percent = percent,
                                    .border = ir_const(g, border.border),
-                                   .outside = border.border == IR_CONSTANT ? border.expr : ir_const(g, 0),
+                                   .outside = border.border == BORDER_CONSTANT ? border.expr : ir_const(g, 0),
                                    .mode = ir_const(g, mode)},
                    .text = w.cells};
     return el_node(el, el_add_once(el, node, "window", call->span));

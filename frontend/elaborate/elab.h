@@ -45,7 +45,7 @@ struct Val {
     const char *unit; /* of a number: "um", "um2", "um3"; NULL for pixels */
     const char *text;
     const char *words; /* of a param that is a word: "otsu|li", and `expr` its number; NULL of all others */
-    IrBorder border;
+    Border border;
     ValItem *items;
     int n;
     const AstStmt *fn;
@@ -332,7 +332,7 @@ IrExpr el_bound(Elab *el, const AstExpr *e);
 Val el_index(Elab *el, const AstExpr *e);
 /* Whole pixels beside a value outside that their type does not have become what the two are in arithmetic, f32 beside
  * 7.5 or NaN.  An infinity is the end of the type. */
-Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside);
+Val el_beside_outside(Elab *el, Val v, Border border, IrExpr outside);
 Val el_comprehension(Elab *el, const AstExpr *e);
 /* True when an expression follows from an index of a comprehension around. */
 bool el_follows_index(const Elab *el, IrExpr e);

@@ -400,8 +400,8 @@ static Val name_value(Elab *el, const AstExpr *e)
     if (constant != NULL) {
         return el_number(el, constant->value);
     }
-    IrBorder border = words_border(e->name);
-    if (border != IR_BORDERS) {
+    Border border = words_border(e->name);
+    if (border != BORDER_KINDS) {
         return (Val){.kind = VAL_BORDER, .grid = -1, .border = border};
     }
     if (strcmp(e->name, "none") == 0) {

@@ -197,7 +197,7 @@ Val el_unknown(Elab *el, const char *name, Span span)
     for (int i = 0; i < WORDS_CONSTANTS_N; i++) {
         vec_push(el->arena, &names, WORDS_CONSTANTS[i].name);
     }
-    for (int i = 0; i < IR_CONSTANT; i++) {
+    for (int i = 0; i < BORDER_CONSTANT; i++) {
         vec_push(el->arena, &names, IR_BORDER_NAMES[i]);
     }
     vec_push(el->arena, &names, "none");

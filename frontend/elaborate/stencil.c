@@ -22,7 +22,7 @@ typedef struct Index {
     Span position_at[3];
     bool positions;
     IrExpr channel;
-    IrBorder border;
+    Border border;
     bool bordered; /* the user says what is outside */
     IrExpr outside;
 } Index;
@@ -136,7 +136,7 @@ static bool read_border(Elab *el, Index *ix, const AstArg *arg)
 static bool read_fill(Elab *el, Index *ix, const AstArg *arg)
 {
     IrExpr e = el_host_number(el, arg->value, "the value outside");
-    ix->border = IR_CONSTANT;
+    ix->border = BORDER_CONSTANT;
     ix->bordered = true;
     ix->outside = e;
     return e != 0;
@@ -266,7 +266,7 @@ static Val gather(Elab *el, Val v, const char *part, Index *ix, int grid, Span s
     }
     grid = moving ? el_placed(el, grid, v.grid, from) : grid;
     double alike; /* everywhere */
-    bool one = ir_is_const(el->g, v.expr, &alike) && ix->border != IR_CONSTANT;
+    bool one = ir_is_const(el->g, v.expr, &alike) && ix->border != BORDER_CONSTANT;
     IrExpr e =
         one ? v.expr : ir_read_at(el->g, el_store(el, v, part, span), position, ix->channel, ix->border, ix->outside);
     return el_image(el, v.image == IR_K_LABELS ? ir_ids_numbers(el->g, e) : e, grid);
@@ -295,10 +295,10 @@ static void warn_of_negative_places(Elab *el, const AstExpr *e)
     }
 }
 
-Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside)
+Val el_beside_outside(Elab *el, Val v, Border border, IrExpr outside)
 {
     Elem type = v.kind == VAL_IMAGE && v.image == IR_K_IMAGE ? ir_expr(el->g, v.expr)->type : ELEM_BOOL;
-    if (border != IR_CONSTANT || (type != ELEM_I32 && type != ELEM_U32)) {
+    if (border != BORDER_CONSTANT || (type != ELEM_I32 && type != ELEM_U32)) {
         return v;
     }
     double value;
@@ -312,7 +312,7 @@ Val el_beside_outside(Elab *el, Val v, IrBorder border, IrExpr outside)
 
 static Val index_image(Elab *el, Val v, const AstExpr *e)
 {
-    Index ix = {.border = IR_NEAREST};
+    Index ix = {.border = BORDER_NEAREST};
     for (int ax = 0; ax < 3; ax++) {
         ix.position[ax] = el_err();
     }
@@ -324,7 +324,7 @@ static Val index_image(Elab *el, Val v, const AstExpr *e)
         return v;
     }
     double outside;
-    bool filled = ix.border == IR_CONSTANT && !(ir_is_const(el->g, ix.outside, &outside) && outside == 0);
+    bool filled = ix.border == BORDER_CONSTANT && !(ir_is_const(el->g, ix.outside, &outside) && outside == 0);
     v = el_beside_outside(el, filled ? el_numbers(el, v) : v, ix.border, ix.outside);
     const char *part = e->a->kind == AST_NAME ? e->a->name : "value";
     int grid = ix.channel != 0 ? without_axis(el, v.grid, IR_AX_C) : v.grid;

@@ -611,8 +611,8 @@ static Val broadcast(Elab *el, Val v, int grid, Span span)
         gather = gather || at[ax] != 0;
     }
     IrExpr channel = w.channels ? ir_const(g, 0) : 0;
-    v.expr =
-        gather ? ir_read_at(g, node, at, channel, IR_NEAREST, 0) : ir_read_offset(g, node, at, channel, IR_NEAREST, 0);
+    v.expr = gather ? ir_read_at(g, node, at, channel, BORDER_NEAREST, 0)
+                    : ir_read_offset(g, node, at, channel, BORDER_NEAREST, 0);
     v.grid = grid;
     v.image = kind;
     return v;

@@ -29,14 +29,14 @@ const WordConstant *words_constant(const char *name)
     return NULL;
 }
 
-IrBorder words_border(const char *name)
+Border words_border(const char *name)
 {
-    for (int i = 0; i < IR_CONSTANT; i++) {
+    for (int i = 0; i < BORDER_CONSTANT; i++) {
         if (strcmp(IR_BORDER_NAMES[i], name) == 0) {
-            return (IrBorder)i;
+            return (Border)i;
         }
     }
-    return IR_BORDERS;
+    return BORDER_KINDS;
 }
 
 /* numpy's reflect is mirror here, scipy's is reflect. */
@@ -74,5 +74,5 @@ bool words_is_fold(const char *name)
 bool words_is_known(const char *name)
 {
     bool axis = strlen(name) == 1 && strchr("xyz", name[0]) != NULL;
-    return axis || strcmp(name, "none") == 0 || words_constant(name) != NULL || words_border(name) != IR_BORDERS;
+    return axis || strcmp(name, "none") == 0 || words_constant(name) != NULL || words_border(name) != BORDER_KINDS;
 }

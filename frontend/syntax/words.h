@@ -37,8 +37,8 @@ typedef enum WordFold {
 extern const char *const WORDS_FOLDS[WORD_FOLDS];
 
 const WordConstant *words_constant(const char *name);
-/* The border called `name`, or IR_BORDERS; "constant" alone is none. */
-IrBorder words_border(const char *name);
+/* The border called `name`, or BORDER_KINDS; "constant" alone is none. */
+Border words_border(const char *name);
 /* What to write for a border that others call `name`; NULL when nobody does. */
 const char *words_border_elsewhere(const char *name);
 bool words_is_fold(const char *name);

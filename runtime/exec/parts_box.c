@@ -64,19 +64,20 @@ static Span thrown_back(Span s, int64_t n)
     return all;
 }
 
-static Span mapped(Span s, int64_t n, int axis, ProgBorder border)
+static Span mapped(Span s, int64_t n, int axis, Border border)
 {
     if (s.lo >= 0 && s.hi < n) {
         return s;
     }
     switch (border) {
-    case PROG_REFLECT:
-    case PROG_MIRROR:
+    case BORDER_REFLECT:
+    case BORDER_MIRROR:
         return thrown_back(s, n);
-    case PROG_WRAP:
+    case BORDER_WRAP:
         return axis > 0 && s.hi - s.lo + 1 < n ? s : (Span){0, n - 1};
-    case PROG_NEAREST:
-    case PROG_CONSTANT:
+    case BORDER_NEAREST:
+    case BORDER_CONSTANT:
+    case BORDER_KINDS:
         break;
     }
     return (Span){at_least(at_most(s.lo, n - 1), 0), at_least(at_most(s.hi, n - 1), 0)};
@@ -109,7 +110,7 @@ static bool read_span(const ExecPlan *plan, const PartsSegment *seg, const ProgR
     if (read->below >= 0 && axis == (seg->planes ? 2 : 1)) {
         int below, above;
         TRY(parts_halo(plan, seg->planes, read, &below, &above, err));
-        *span = mapped((Span){(int64_t)first[axis] - below, (int64_t)last[axis] + above}, n, axis, PROG_NEAREST);
+        *span = mapped((Span){(int64_t)first[axis] - below, (int64_t)last[axis] + above}, n, axis, BORDER_NEAREST);
     } else if (read->below < 0 && read->at[axis] >= 0) {
         HostRange r;
         TRY(host_range(plan->program, &plan->host, read->at[axis], first, last, &r, err));

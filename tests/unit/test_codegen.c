@@ -68,7 +68,7 @@ static void check_all(Fixture *f, int w, int h, int d, Elem elem, int kind, Pass
 }
 
 /* sum(w(i) * v[axis = i] for i in -r .. r) */
-static IrExpr blur(Fixture *f, IrId v, int axis, int radius, IrBorder border)
+static IrExpr blur(Fixture *f, IrId v, int axis, int radius, Border border)
 {
     IrGraph *g = f->g;
     int index = ir_new_index(g);
@@ -83,7 +83,7 @@ static IrExpr blur(Fixture *f, IrId v, int axis, int radius, IrBorder border)
 
 static const int SIZES[][2] = {{1, 1}, {1, 9}, {9, 1}, {5, 3}, {40, 33}, {257, 70}, {300, 5}};
 
-static void each_size(void (*make)(Fixture *, IrBorder), bool volume, IrBorder border)
+static void each_size(void (*make)(Fixture *, Border), bool volume, Border border)
 {
     for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
         for (int fuse = FUSE_NONE; fuse <= FUSE_ALL; fuse++) {
@@ -96,14 +96,14 @@ static void each_size(void (*make)(Fixture *, IrBorder), bool volume, IrBorder b
     }
 }
 
-static void make_gaussian(Fixture *f, IrBorder border)
+static void make_gaussian(Fixture *f, Border border)
 {
     IrId x = map(f, "blurred_x", blur(f, f->image, 0, 6, border), ELEM_F32);
     IrId y = map(f, "blurred", blur(f, x, 1, 6, border), ELEM_F32);
     output(f, y);
 }
 
-static void make_difference(Fixture *f, IrBorder border)
+static void make_difference(Fixture *f, Border border)
 {
     IrGraph *g = f->g;
     IrId x1 = map(f, "small_x", blur(f, f->image, 0, 2, border), ELEM_F32);
@@ -113,14 +113,14 @@ static void make_difference(Fixture *f, IrBorder border)
     output(f, map(f, "difference", ir_op2(g, IR_X_SUB, ir_read(g, y1), ir_read(g, y2)), ELEM_F32));
 }
 
-static IrExpr at(Fixture *f, IrId v, int dx, int dy, IrBorder border)
+static IrExpr at(Fixture *f, IrId v, int dx, int dy, Border border)
 {
     IrExpr offset[3] = {ir_const(f->g, dx), ir_const(f->g, dy), 0};
     return ir_read_offset(f->g, v, offset, 0, border, ir_const(f->g, 3));
 }
 
 /* sum(sum(v[dx = i, dy = j])) with the row sums as a stage of their own */
-static IrExpr box(Fixture *f, IrId v, const char *name, IrBorder border)
+static IrExpr box(Fixture *f, IrId v, const char *name, Border border)
 {
     IrGraph *g = f->g;
     int i = ir_new_index(g), j = ir_new_index(g);
@@ -131,7 +131,7 @@ static IrExpr box(Fixture *f, IrId v, const char *name, IrBorder border)
     return ir_fold(g, IR_FOLD_SUM, j, lo, hi, 0, 0, true, ir_read_offset(g, row, down, 0, border, three));
 }
 
-static void make_harris(Fixture *f, IrBorder border)
+static void make_harris(Fixture *f, Border border)
 {
     IrGraph *g = f->g;
     IrId gx =
@@ -152,7 +152,7 @@ static void make_harris(Fixture *f, IrBorder border)
     output(f, map(f, "corners", value, ELEM_F32));
 }
 
-static void make_volume_blur(Fixture *f, IrBorder border)
+static void make_volume_blur(Fixture *f, Border border)
 {
     IrId x = map(f, "bx", blur(f, f->image, 0, 2, border), ELEM_F32);
     IrId y = map(f, "by", blur(f, x, 1, 2, border), ELEM_F32);
@@ -162,29 +162,29 @@ static void make_volume_blur(Fixture *f, IrBorder border)
 static void test_gaussian(void **state)
 {
     (void)state;
-    for (int b = 0; b < IR_BORDERS; b++) {
-        each_size(make_gaussian, false, (IrBorder)b);
+    for (int b = 0; b < BORDER_KINDS; b++) {
+        each_size(make_gaussian, false, (Border)b);
     }
 }
 
 static void test_difference(void **state)
 {
     (void)state;
-    each_size(make_difference, false, IR_NEAREST);
+    each_size(make_difference, false, BORDER_NEAREST);
 }
 
 static void test_harris(void **state)
 {
     (void)state;
-    for (int b = 0; b < IR_BORDERS; b++) {
-        each_size(make_harris, false, (IrBorder)b);
+    for (int b = 0; b < BORDER_KINDS; b++) {
+        each_size(make_harris, false, (Border)b);
     }
 }
 
 static void test_volume(void **state)
 {
     (void)state;
-    each_size(make_volume_blur, true, IR_REFLECT);
+    each_size(make_volume_blur, true, BORDER_REFLECT);
 }
 
 /* A file's labels are counted by the host, pixel by pixel. */

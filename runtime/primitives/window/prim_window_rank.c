@@ -11,13 +11,12 @@
 #include "window_tiles.h"
 
 #include "../prim_share.h"
+#include "../../../base/border.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { BORDER_WRAP = 3, BORDER_CONSTANT = 4 }; /* as IrBorder */
 
 extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_text_window_sort[],
     kernel_text_window_bits[], kernel_text_window_counts[], kernel_text_window_slide[];

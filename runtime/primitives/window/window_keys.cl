@@ -4,7 +4,7 @@
  *
  * The host defines WINDOW_PIXEL and WINDOW_RESULT (types), of what the keys are: WINDOW_REAL (bytes of a
  * floating-point number), or 0 and a WINDOW_WHOLE with WINDOW_LEAST (the smallest value of a signed type, negated);
- * and WINDOW_BORDER (as IrBorder).
+ * and WINDOW_BORDER (as Border).
  */
 #if WINDOW_REAL == 8
 typedef ulong WindowKey;
