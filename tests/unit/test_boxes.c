@@ -409,7 +409,7 @@ static const Need NEEDS[] = {
     {PLANE "output a = resize(image, 3000, 3100)\n", {2000, 2000, 1, 1}, 32},
     {PLANE "output a = resize(image, 23, 50)\n", {2000, 2000, 1, 1}, 128},
     {PLANE "output a = scale(image, 3, interpolation = nearest)\n", {2000, 2000, 1, 1}, 64},
-    {PLANE "output a = downscale(image, 3)\n", {2000, 2000, 1, 1}, 32},
+    {PLANE "output a = downscale(image, 3)\n", {2000, 2000, 1, 1}, 33},
     {PLANE "output a = pad(image, 400, border = mirror)\n", {2000, 2000, 1, 1}, 64},
     {PLANE "output a = crop(image, 100, 900, width = 200)\n", {2000, 2000, 1, 1}, 16},
     {PLANE "output a = concatenate(image, gaussian(image, 1), y)\n", {2000, 2000, 1, 1}, 256},

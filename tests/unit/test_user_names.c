@@ -133,8 +133,8 @@ static void sort_names(void)
 
 enum { INPUT, PARAM, VARIABLE, FUNCTION, ARGUMENT, LOCAL, MEMBER, OUTPUT, ROLES };
 
-/* Operators that the pipelines below call, so that a function of that name would be called in their place; and what a
- * param cannot be called, because it is an option of every pipeline. */
+/* Operators that the pipelines below call, so that a function of that name would be called in their place; what a param
+ * cannot be called, because it is an option of every pipeline; and an argument of measure, which is no column. */
 static bool is_refused(int role, const char *name)
 {
     static const char *const CALLED[] = {"constant", "gaussian", "label", "measure", "sum"};
@@ -143,9 +143,18 @@ static bool is_refused(int role, const char *name)
 #include "base/options.def"
     };
 #undef OPTION
-    const char *const *list = role == FUNCTION ? CALLED : OPTIONS;
-    size_t n = role == FUNCTION ? sizeof CALLED / sizeof *CALLED : role == PARAM ? sizeof OPTIONS / sizeof *OPTIONS : 0;
-    for (size_t i = 0; i < n; i++) {
+    static const char *const ARGUMENTS[] = {"labels", "order", "sort", "spacing"};
+#define LIST(names)                            \
+    {                                          \
+        names, sizeof(names) / sizeof *(names) \
+    }
+    static const struct {
+        const char *const *at;
+        size_t n;
+    } LISTS[ROLES] = {[FUNCTION] = LIST(CALLED), [PARAM] = LIST(OPTIONS), [MEMBER] = LIST(ARGUMENTS)};
+#undef LIST
+    const char *const *list = LISTS[role].at;
+    for (size_t i = 0; i < LISTS[role].n; i++) {
         size_t k = 0; /* --pixel-size is what pixel_size would be */
         while (name[k] != '\0' && (name[k] == list[i][k] || (name[k] == '_' && list[i][k] == '-'))) {
             k++;
