@@ -275,10 +275,12 @@ static const char *condition_text(CgContext *cx, IrExpr e)
     return cg_substitute(arena, ir_op_text(n.op, true), operand);
 }
 
-/* In space a table would be large: it is computed where it can be. */
+/* What follows no index, once an index of one value is a number, needs no table; in space a table would be large: it is
+ * computed where it can be. */
 static const char *where_text(CgContext *cx, IrExpr where)
 {
-    const char *text = cg_count_loops(cx, where) > 2 ? condition_text(cx, where) : NULL;
+    const int loops = cg_count_loops(cx, where);
+    const char *text = loops == 0 || loops > 2 ? condition_text(cx, where) : NULL;
     return text != NULL ? text : arena_printf(cx->k->arena, "%s != 0", cg_table_text(cx, where, ELEM_F32, "WHERE"));
 }
 

@@ -37,9 +37,9 @@ static void print_walk(const IrFunction *f, Str *out)
              "    for (uint tree = 0; tree < %du; tree++) {\n"
              "        uint at = tree, what = forest[2 * at + 1];\n"
              "        while (what >> 24 != %du) {\n"
-             "            const uint feature = what >> 24 & 63u;\n"
-             "            const float value = ",
-             shape->trees, FOREST_LEAF);
+             "%s            const float value = ",
+             shape->trees, FOREST_LEAF,
+             shape->features > 1 ? "            const uint feature = what >> 24 & 63u;\n" : "");
     if (shape->features <= CHOSEN_FEATURES) {
         print_feature(0, shape->features, out);
     } else {
