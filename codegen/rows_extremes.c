@@ -14,6 +14,8 @@
  */
 #include "rows.h"
 
+#include "../ir/whole_most.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,100 +40,16 @@ static bool is_extreme(const IrGraph *g, const IrExprNode *n, int least, int *fi
 
 /* ---- exact sums ---------------------------------------------------------------------------- */
 
-typedef struct Bound {
-    const IrGraph *g;
-    double file; /* the largest pixel of files whose type nobody has declared */
-    IrId input;  /* such a file that was met; 0: none */
-} Bound;
-
-enum { DEEPEST = 12 };
-
-static double most_in(Elem type)
-{
-    switch (type) {
-    case ELEM_F32:
-        return 0x1p24;
-    case ELEM_F64:
-        return 0x1p53;
-    case ELEM_I32:
-        return 0x1p31 - 1;
-    default:
-        return -1;
-    }
-}
-
-static double largest(Bound *b, IrExpr e, int depth);
-
-static double largest_read(Bound *b, const IrExprNode *n, int depth)
-{
-    const IrNode *of = ir_node(b->g, n->node);
-    if (n->border == BORDER_CONSTANT) {
-        return INFINITY;
-    }
-    if (of->op == IR_MAP) {
-        return largest(b, of->map.value, depth + 1);
-    }
-    if (of->op != IR_INPUT) {
-        return INFINITY;
-    }
-    if (of->elem == ELEM_FILE && (b->input == 0 || b->input == n->node)) {
-        b->input = n->node;
-        return b->file;
-    }
-    return of->elem == ELEM_BOOL ? 1 : of->elem == ELEM_U8 ? 255 : of->elem == ELEM_U16 ? 65535 : INFINITY;
-}
-
-static double largest_sum(Bound *b, const IrExprNode *n, int depth)
-{
-    double lo, hi;
-    const bool known = ir_is_const(b->g, n->b, &lo) && ir_is_const(b->g, n->c, &hi);
-    return known && n->where == 0 && n->fold == IR_FOLD_SUM ? fmax(hi - lo + 1, 0) * largest(b, n->a, depth) : INFINITY;
-}
-
-/* The largest that an expression can be of whole numbers, none of them negative (nor -0); infinite: it may be something
- * else, or an operation on the way is rounded. */
-static double largest(Bound *b, IrExpr e, int depth)
-{
-    const IrExprNode *n = ir_expr(b->g, e);
-    double v = INFINITY;
-    if (depth > DEEPEST) {
-        return INFINITY;
-    }
-    switch (n->op) {
-    case IR_X_CONST:
-        v = n->num >= 0 && !signbit(n->num) && n->num == floor(n->num) ? n->num : INFINITY;
-        break;
-    case IR_X_READ:
-        v = largest_read(b, n, depth + 1);
-        break;
-    case IR_X_CAST:
-        v = largest(b, n->a, depth + 1);
-        break;
-    case IR_X_ADD:
-        v = largest(b, n->a, depth + 1) + largest(b, n->b, depth + 1);
-        break;
-    case IR_X_MUL:
-        v = largest(b, n->a, depth + 1) * largest(b, n->b, depth + 1);
-        break;
-    case IR_X_FOLD:
-        v = largest_sum(b, n, depth + 1);
-        break;
-    default:
-        break;
-    }
-    return n->op == IR_X_CONST || n->op == IR_X_READ || v <= most_in(n->type) ? v : INFINITY; /* NaN: 0 * infinity */
-}
-
 /* Under which condition a sum is exact; "": always, NULL: never. */
 static const char *exact_condition(CgKernel *k, IrExpr fold)
 {
     static const int FILES[] = {65535, 255};
     for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
-        Bound b = {.g = k->g, .file = FILES[i]};
-        if (largest(&b, fold, 0) < INFINITY) {
-            return b.input == 0
+        const IrWhole most = ir_whole_most(k->g, fold, FILES[i]);
+        if (most.value < INFINITY) {
+            return most.input == 0
                        ? ""
-                       : arena_printf(k->arena, "PX_JOIN(LARGEST_, %s) <= %d", cg_pixel_type(k, b.input), FILES[i]);
+                       : arena_printf(k->arena, "PX_JOIN(LARGEST_, %s) <= %d", cg_pixel_type(k, most.input), FILES[i]);
         }
     }
     return NULL;
@@ -140,13 +58,11 @@ static const char *exact_condition(CgKernel *k, IrExpr fold)
 /* The type in which sums are open: whole numbers of 32 bits, where they are enough, take half of the registers of f64. */
 static const char *sum_type(CgKernel *k, const IrExprNode *fold)
 {
-    double sum[2];
-    Bound b = {.g = k->g};
     for (int i = 0; i < 2 && fold->type == ELEM_F64 && fold->fold == IR_FOLD_SUM; i++) {
-        b.file = i == 0 ? 255 : 65535;
-        sum[i] = largest_sum(&b, fold, 0);
-        if (sum[i] > 0x1p31 - 1) {
-            return i == 0 ? "double" : arena_printf(k->arena, "PX_JOIN(BYTES_IN_INT_, %s)", cg_pixel_type(k, b.input));
+        const IrWhole most = ir_whole_sum_most(k->g, fold, i == 0 ? 255 : 65535);
+        if (most.value > 0x1p31 - 1) {
+            return i == 0 ? "double"
+                          : arena_printf(k->arena, "PX_JOIN(BYTES_IN_INT_, %s)", cg_pixel_type(k, most.input));
         }
     }
     return fold->type == ELEM_F64 && fold->fold == IR_FOLD_SUM ? "int" : cg_type(fold->type);
