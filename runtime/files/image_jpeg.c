@@ -153,12 +153,8 @@ static bool check_header(const JpegIn *in, uint64_t file_size, Err *err)
         return err_set(err, CODE_FILES,
                        "its pixels are packed by arithmetic coding, which few programs read; convert it to TIFF");
     }
-    if ((uint64_t)in->x * (uint64_t)in->y * (uint64_t)in->samples > file_size * RATIO_MOST) {
-        return err_set(err, CODE_FILES,
-                       "it claims %lld x %lld pixels, and %llu bytes cannot hold them: it is cut off or damaged",
-                       (long long)in->x, (long long)in->y, (unsigned long long)file_size);
-    }
-    return true;
+    return pixels_fit_file(in->x, in->y, (uint64_t)in->x * (uint64_t)in->y * (uint64_t)in->samples, file_size,
+                           RATIO_MOST, err);
 }
 
 static bool open_jpeg(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)

@@ -189,3 +189,11 @@ void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n,
         }
     }
 }
+
+bool pixels_fit_file(int64_t x, int64_t y, uint64_t bytes, uint64_t file_size, uint64_t ratio, Err *err)
+{
+    return bytes <= file_size * ratio ||
+           err_set(err, CODE_FILES,
+                   "it claims %lld x %lld pixels, and %llu bytes cannot hold them: it is cut off or damaged",
+                   (long long)x, (long long)y, (unsigned long long)file_size);
+}

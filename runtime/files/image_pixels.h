@@ -5,6 +5,7 @@
 #define RUNTIME_IMAGE_PIXELS_H
 
 #include "../../base/elem.h"
+#include "../../base/err.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +36,8 @@ void pixels_invert(void *at, size_t n, Elem elem, int bits);
 float pixels_from_half(uint16_t half);
 /* n of them become f32 in place; there is room for these. */
 void pixels_widen_half(void *at, size_t n);
+/* Can a file of `file_size` bytes hold a plane of so many bytes, when each of the file's stands for `ratio` of them at most?
+ * If not, the plane's size is what a damaged file claims. */
+bool pixels_fit_file(int64_t x, int64_t y, uint64_t bytes, uint64_t file_size, uint64_t ratio, Err *err);
 
 #endif

@@ -178,13 +178,7 @@ static bool check_header(const PngIn *in, uint64_t file_size, Err *err)
         return err_set(err, CODE_FILES, "it has %d samples a pixel", in->samples);
     }
     /* 8 bits may stand for one in the file */
-    if (bytes / (in->size == 1 ? 8 : 1) > file_size * RATIO_MAX) {
-        return err_set(err, CODE_FILES,
-                       "it claims %lld x %lld pixels, and %llu bytes cannot hold them: it is cut "
-                       "off or damaged",
-                       (long long)in->x, (long long)in->y, (unsigned long long)file_size);
-    }
-    return true;
+    return pixels_fit_file(in->x, in->y, bytes / (in->size == 1 ? 8 : 1), file_size, RATIO_MAX, err);
 }
 
 static bool open_png(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
