@@ -4,7 +4,9 @@
 Run it in this folder with numpy, scipy 1.17, scikit-image 0.26 and cp-measure 0.3 (with mahotas 1.4); cases.py says what a case is.
 """
 import numpy as np
+from centrosome import cpmorphology, zernike
 from cp_measure.core import measurecolocalization, measuregranularity, measureobjectintensitydistribution, measuretexture
+from mahotas.features import zernike_moments as mahotas_zernike
 from scipy import ndimage as ndi
 from scipy.sparse import csgraph, csr_matrix
 from skimage import feature, measure, restoration, segmentation
@@ -164,6 +166,46 @@ for i in [*FLAT[:3], SOLID[0]]:
                 call = f'r = radial_distribution(l, image - {i.float.min() - 1}, {b + 1}, {n_bins}, {str(scaled).lower()}, {maximum})\n'
                 case('radial_distribution', i, source + call + shown(f'r.{name}'),
                      painted(labels, np.where(np.isnan(want[b, f]), -1, want[b, f])), 1e-5)
+
+def zernike_sums(labels, light, circle, n, m):
+    """centrosome's polynomials summed over each object.  What lies on the circle counts, which is made a little wider for that."""
+    (middles, radii), k = circle, np.maximum(labels - 1, 0)
+    where = np.indices(labels.shape)[-2:]
+    y, x = ((where[a] - middles[k, a]) / (radii[k] * (1 + 1e-9)) for a in (0, 1))
+    values = zernike.construct_zernike_polynomials(x, y, np.array([[n, m]]), labels > 0)[..., 0] * light
+    return np.array([values[labels == k].sum() for k in range(1, labels.max() + 1)])
+
+
+def enclosing_circles(labels):
+    """Of a volume those of its projection: centrosome's, of a label at a time."""
+    flat = [(labels == k).reshape(-1, *labels.shape[-2:]).any(0) for k in range(1, labels.max() + 1)]
+    found = [cpmorphology.minimum_enclosing_circle(mask.astype(int), [1]) for mask in flat]
+    return np.array([c[0] for c, _ in found]), np.array([r[0] for _, r in found])
+
+
+for i in [*FLAT[:3], SOLID[0]]:
+    labels, source = patches(i)
+    circle = enclosing_circles(labels)
+    pixels = np.bincount(labels.ravel())[1:]
+    light = i.float - i.float.min() + 1
+    source += f'v = image - {i.float.min() - 1}\n'
+    for name, want in (('x', circle[0][:, 1]), ('y', circle[0][:, 0]), ('radius', circle[1])):
+        case('enclosing_circle', i, source + 'c = enclosing_circle(l)\n' + shown(f'c.{name}'), painted(labels, want), 1e-6)
+    for n, m in ((0, 0), (1, 1), (4, 2), (9, 9), (9, 3), (14, 0)):
+        sums = zernike_sums(labels, light if n % 2 else 1, circle, n, m)
+        want = (('magnitude', np.abs(sums) / pixels), ('phase', np.arctan2(sums.real, sums.imag))) if n % 2 else (
+            ('shape', np.abs(sums) / (np.pi * circle[1] ** 2)),)
+        for name, values in want:
+            call = f'z = zernike(l, v, {n}, {m})\n' if n % 2 else f'z = zernike(l, n = {n}, m = {m})\n'
+            far = 'min(m, 3.15 - abs(m))' if name == 'phase' else 'm'  # -pi and pi are the same
+            values = np.minimum(values, 3.15 - np.abs(values)) if name == 'phase' else values
+            case('zernike', i, source + call + f'm = z.{name}[l]\noutput a = 0 if not (l > 0) else -1 if isnan(m) else {far}',
+                 painted(labels, np.where(np.isnan(values), -1, values)), 1e-5)
+    if i.ndim == 2:
+        order = [(n, m) for n in range(8) for m in range(n + 1) if (n - m) % 2 == 0]
+        theirs = np.array([mahotas_zernike(np.where(labels == k, light, 0), 3, 7) for k in range(1, labels.max() + 1)])
+        for n, m in ((2, 0), (5, 3), (7, 7)):
+            case('zernike', i, source + shown(f'zernike(l, v, {n}, {m}, 3).moment'), painted(labels, theirs[:, order.index((n, m))]), 1e-5)
 
 for i in [Image('plain', 'u8', 13, 16), Image('plain', 'u16', 12, 17), Image('plain', 'f32', 13, 14), SOLID[0]]:
     labels, source = patches(i)
