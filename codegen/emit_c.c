@@ -94,22 +94,24 @@ static void outputs(const Program *p, const char *name, Str *out)
             str_addf(out, "%s%d%s", k == 0 ? ", .stored = {{" : ", ", o->stored.of[k],
                      k == STORED_OPTIONS - 1 ? "}}" : "");
         }
+        str_addf(out, ", .place = {.input = %d", o->place.input);
         for (int k = 0; k < 12 && o->place.moved; k++) {
             str_addf(out, "%s%d",
-                     k == 0       ? ", .place = {true, {{"
+                     k == 0       ? ", .moved = true, .of = {{"
                      : k % 4 == 0 ? "}, {"
                                   : ", ",
                      o->place.of[k / 4][k % 4]);
         }
-        str_add(out, o->place.moved ? "}}}},\n" : "},\n");
+        str_add(out, o->place.moved ? "}}}},\n" : "}},\n");
     }
     str_addf(out, "    {.name = NULL}};\n\nstatic const ProgTable %s_tables[] = {\n", name);
     for (int i = 0; i < p->n_tables; i++) {
         str_add(out, "    {");
         field_text(out, "name", p->tables[i].name);
         field_text(out, "columns", p->tables[i].columns);
-        str_addf(out, " .step = %d, .sort = %d, .ids = {%d, %d, %d}},\n", p->tables[i].step, p->tables[i].sort,
-                 p->tables[i].ids[0], p->tables[i].ids[1], p->tables[i].ids[2]);
+        const ProgTable *t = &p->tables[i];
+        str_addf(out, " .step = %d, .sort = %d, .sky = {%d, %d}, .ids = {%d, %d, %d}},\n", t->step, t->sort, t->sky[0],
+                 t->sky[1], t->ids[0], t->ids[1], t->ids[2]);
     }
     str_add(out, "    {.name = NULL}};\n\n");
 }

@@ -84,6 +84,12 @@ static ProgOutput make_output(CgBuild *b, const IrOutput *o)
         out.kind = OUT_VALUE;
         return out;
     }
+    out.place.input = o->place.input;
+    out.place.moved = o->place.moved;
+    for (int i = 0; i < 12 && o->place.moved; i++) {
+        IrExpr e = o->place.of[i / 4][i % 4];
+        out.place.of[i / 4][i % 4] = e != 0 ? cg_host(&b->cg.host, e) : -1;
+    }
     const IrNode *node = ir_node(b->g, o->node);
     if (node->kind == IR_K_TABLE) {
         out.kind = OUT_TABLE;
@@ -103,11 +109,6 @@ static ProgOutput make_output(CgBuild *b, const IrOutput *o)
         out.axes = NAMES[o->along];
     }
     out.stored = o->stored;
-    out.place.moved = o->place.moved;
-    for (int i = 0; i < 12 && o->place.moved; i++) {
-        IrExpr e = o->place.of[i / 4][i % 4];
-        out.place.of[i / 4][i % 4] = e != 0 ? cg_host(&b->cg.host, e) : -1;
-    }
     return out;
 }
 

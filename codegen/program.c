@@ -549,7 +549,11 @@ static void primitive_step(CgBuild *b, const IrStep *step)
     if (node.kind == IR_K_TABLE) {
         double sort = 0;
         (void)ir_is_const(b->g, node.measure.sort, &sort);
-        ProgTable table = {node.name, b->steps.n, node.text, (int)sort, {0}};
+        ProgTable table = {.name = node.name, .step = b->steps.n, .columns = node.text, .sort = (int)sort};
+        for (int axis = 0; axis < 2 && node.op == IR_MEASURE; axis++) {
+            const IrExpr column = axis == 0 ? node.measure.sky_x : node.measure.sky_y;
+            table.sky[axis] = column != 0 ? (int)ir_expr(b->g, column)->num : 0;
+        }
         for (int column = 0; column < PROG_IDS_COLUMNS; column++) {
             IrId input = ir_ids_of_column(b->g, id, column);
             table.ids[column] = input != 0 ? cg_input_number(b->g, input) + 1 : 0;

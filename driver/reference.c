@@ -139,10 +139,14 @@ static bool give_image(const IrEvalNode *from, Elem elem, struct Results *to, in
 }
 
 /* The rows are in the order that the pipeline asks for. */
-static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNode *from, PrimTable *to, Err *err)
+static bool give_table(const Reference *ref, const RtFrame *frame, IrEval *ev, int output, PrimTable *to, Err *err)
 {
     const Program *program = ref->program;
-    const IrNode *node = ir_node(ref->graph, id);
+    const ProgTable *table = &program->tables[program->outputs[output].table];
+    const IrOutput *o = &ref->graph->outputs.at[output];
+    const IrNode *node = ir_node(ref->graph, o->node);
+    const IrEvalNode *from = ir_eval_node(ev, o->node);
+    const ImagePlace place = give_place(ev, &o->place);
     MeasureList list;
     TRY(node->op == IR_NEAR_PAIRS || measure_parse(node->text, 2, &list, err));
     to->rows = from->rows;
@@ -160,7 +164,8 @@ static bool give_table(const Reference *ref, IrId id, int output, const IrEvalNo
     } else {
         measure_names(&list, from->spacing, to->names, to->integer);
     }
-    return results_sort(to, program->tables[program->outputs[output].table].sort, err);
+    return results_sky(to, table->sky, &place, &frame->inputs[o->place.input].sky, err) &&
+           results_sort(to, table->sort, err);
 }
 
 bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err *err)
@@ -175,7 +180,7 @@ bool reference_run(void *context, const RtFrame *frame, struct Results *to, Err 
         if (out->kind == OUT_VALUE) {
             to->values[i] = ir_eval_uniform(ev, o->value);
         } else if (out->kind == OUT_TABLE) {
-            ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &to->tables[out->table], err);
+            ok = give_table(ref, frame, ev, i, &to->tables[out->table], err);
         } else {
             ok = give_image(ir_eval_node(ev, o->node), ir_eval_elem(ev, o->node), to, i, err);
             to->grids[i].place = give_place(ev, &o->place);
@@ -244,7 +249,7 @@ bool reference_check(void *context, const RtFrame *frame, Err *err)
                                             frame->image, out->name, got, want);
         } else if (out->kind == OUT_TABLE) {
             PrimTable want = {.rows = 0};
-            ok = give_table(ref, o->node, i, ir_eval_node(ev, o->node), &want, err) &&
+            ok = give_table(ref, frame, ev, i, &want, err) &&
                  check_table(frame, &frame->tables[out->table], out->name, &want, err);
             prim_table_free(&want);
         } else {

@@ -42,6 +42,15 @@ IrId ir_add_node(IrGraph *g, IrNode node)
     return (IrId)(g->nodes.n - 1);
 }
 
+int ir_inputs(const IrGraph *g)
+{
+    int n = 0;
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        n += ir_node(g, id)->op == IR_INPUT;
+    }
+    return n;
+}
+
 int ir_add_grid(IrGraph *g, IrGrid grid)
 {
     for (int i = 0; i < g->grids.n; i++) {

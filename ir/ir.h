@@ -213,11 +213,12 @@ typedef struct IrLoop {
 } IrLoop;
 
 /*
- * Where the pixels of an image lie on the first input: pixel (x, y, z) at of[a][0] x + of[a][1] y +
+ * Where the pixels of an image lie on an input: pixel (x, y, z) at of[a][0] x + of[a][1] y +
  * of[a][2] z + of[a][3] along its axis a.  Host expressions; 0 stands for 0, NaN for what nobody
  * knows.  The sizes of pixels and the sky coordinates of a file follow from it.
  */
 typedef struct IrPlace {
+    int input;  /* its number, from 0 */
     bool moved; /* else every pixel lies where its own number says, and `of` is not used */
     IrExpr of[3][4];
 } IrPlace;
@@ -330,6 +331,8 @@ void ir_rename(IrGraph *g, IrId node, const char *wanted);
 void ir_copy_names(const IrGraph *from, IrGraph *to);
 /* The index of the grid equal to `grid`, added if new. */
 int ir_add_grid(IrGraph *g, IrGrid grid);
+/* How many inputs there are. */
+int ir_inputs(const IrGraph *g);
 /* A fresh index variable for a fold. */
 int ir_new_index(IrGraph *g);
 /* Says how far a fold that is to be made will run its index. */

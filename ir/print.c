@@ -564,6 +564,9 @@ static void print_output(Printer *p, const IrOutput *o)
             str_addf(p->out, "    %s \"%s\"\n", row->name, stored_text(row, o->stored.of[row->option], text));
         }
     }
+    if (o->place.input != 0) {
+        str_addf(p->out, "    on %d\n", o->place.input);
+    }
     if (o->place.moved) {
         str_add(p->out, "    moved\n");
     }

@@ -260,6 +260,8 @@ static bool output_line(Reader *r, void *ctx)
     }
     if (read_accept(r, "value")) {
         o->value = read_expression(r);
+    } else if (read_accept(r, "on")) {
+        o->place.input = read_whole(r, 0, r->g->nodes.n);
     } else if (read_accept(r, "moved")) {
         o->place.moved = true;
     } else if (read_accept(r, "place")) {

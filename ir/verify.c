@@ -451,6 +451,7 @@ static void check_output(Check *c, const IrOutput *o)
     bool series = o->node != 0 && kind <= IR_K_LABELS && strcmp(o->format, "csv") == 0;
     require(c, !series || (kind == IR_K_IMAGE && is_line(c->g, o->node)), "is a table of an image with several axes");
     check_tree(c, o->value, IR_UNIFORM);
+    require(c, o->place.input == 0 || o->place.input < ir_inputs(c->g), "lies on an input that is not there");
     for (int i = 0; i < 12; i++) {
         require(c, o->place.moved || o->place.of[i / 4][i % 4] == 0, "has a place but did not move");
         check_tree(c, o->place.of[i / 4][i % 4], IR_HOST);

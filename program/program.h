@@ -87,9 +87,10 @@ typedef struct ProgParam {
 /* OUT_SERIES: an image along one axis that is written as a table. */
 typedef enum ProgOutputKind { OUT_IMAGE, OUT_MASK, OUT_LABELS, OUT_TABLE, OUT_VALUE, OUT_SERIES } ProgOutputKind;
 
-/* Where pixels lie on the first input: (x, y, z) at of[a][0] x + of[a][1] y + of[a][2] z + of[a][3]
+/* Where pixels lie on an input: (x, y, z) at of[a][0] x + of[a][1] y + of[a][2] z + of[a][3]
  * along its axis a; host expressions, -1 for 0. */
 typedef struct ProgPlace {
+    int input;
     bool moved; /* else at (x, y, z), and `of` is not used */
     int of[3][4];
 } ProgPlace;
@@ -101,7 +102,7 @@ typedef struct ProgOutput {
     int value;        /* OUT_VALUE: slot in `values`; OUT_LABELS: slot of the count */
     int table;        /* OUT_TABLE */
     const char *axes; /* of an image: "yx" ...; of a series what the user calls its axis */
-    ProgPlace place;  /* of an image */
+    ProgPlace place;  /* of an image; of a table with RA and Dec that of its labels */
     Stored stored;    /* what is not said is up to the command line */
     int ids;          /* OUT_LABELS: the input, from 1, whose places they are; 0: their own numbers */
 } ProgOutput;
@@ -307,9 +308,11 @@ enum { PROG_IDS_COLUMNS = 3 };
 
 typedef struct ProgTable {
     const char *name;
-    int step;                  /* the measure step that fills it */
-    const char *columns;       /* comma separated: what is measured (measure_parse), or the names of columns */
-    int sort;                  /* the column, from 1, that its rows are sorted by, negative: largest first */
+    int step;            /* the measure step that fills it */
+    const char *columns; /* comma separated: what is measured (measure_parse), or the names of columns */
+    int sort;            /* the column, from 1, that its rows are sorted by, negative: largest first */
+    int sky
+        [2]; /* the columns, from 1, with x and y of a place to which RA and Dec are added as two more columns; 0: none */
     int ids[PROG_IDS_COLUMNS]; /* of its first columns: the input, from 1, whose places they are; 0: numbers */
 } ProgTable;
 

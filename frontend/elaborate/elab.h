@@ -271,6 +271,8 @@ int el_joined_by_name(Elab *el, int p, int q);
 
 const IrPlace *el_place_of(const Elab *el, int grid);
 IrPlace el_nowhere(void);
+/* Whether places along x and y are known. */
+bool el_is_somewhere(Elab *el, int grid);
 /* The place of what is made from images on two grids: the first one's if it has one. */
 IrPlace el_joined_place(const Elab *el, int p, int q);
 /* The grid `grid` with pixels that lie at these positions (numbers or images; anything else: the

@@ -166,13 +166,14 @@ static void input(Elab *el, const AstStmt *s)
         return;
     }
     node.text = text.at;
+    IrPlace place = {.input = ir_inputs(el->g)};
     IrId id = ir_add_node(el->g, node);
     IrGrid grid = {.extent = {0}};
     for (int ax = 0; ax < IR_AXES; ax++) {
         grid.has[ax] = has[ax];
         grid.extent[ax] = has[ax] ? ir_extent(el->g, id, ax) : 0;
     }
-    int lies = el_add_grid(el, grid, (IrPlace){.moved = false}, el_as_they_lie());
+    int lies = el_add_grid(el, grid, place, el_as_they_lie());
     ir_node(el->g, id)->grid = el->grids.at[lies].extents;
     el_set_grid(el, id, lies);
     if (node.kind == IR_K_LABELS) {
@@ -495,6 +496,7 @@ static void add_output(Elab *el, const AstStmt *s, const char *name, Val v)
         }
     } else if (v.kind == VAL_TABLE) {
         out.node = v.node;
+        out.place = v.grid >= 0 ? *el_place_of(el, v.grid) : out.place;
         el_name_node(el, v.node, name, s->span);
     } else {
         out.value = v.expr;

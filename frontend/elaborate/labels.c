@@ -433,6 +433,46 @@ static int column_called(Elab *el, const char *word, const char *columns, int di
     return i;
 }
 
+/* The columns, from 1, of the place called `word` in a table with RA and Dec: centroid-1 and -0, mass_center_x and _y, or as xy
+ * x and y; no other column has the names of the two that are added. */
+static bool sky_columns(Elab *el, Call *call, Wanted *m, int at[2])
+{
+    const Val word = call->arg[MEASURE_SKY], labels = call->arg[0];
+    const int dims = el_ndim(el, labels);
+    Diag *d = NULL;
+    at[0] = at[1] = 0;
+    if (word.kind != VAL_WORD || strcmp(word.text, "none") == 0) {
+        return true;
+    }
+    const char *columns = columns_of(el, m, dims == 3), *added = NULL;
+    for (int k = 0; k < 2; k++) {
+        const char letter = k == 0 ? 'x' : 'y', *name = strcmp(word.text, "xy") == 0 ? "" : word.text;
+        const char *numbered = arena_printf(el->arena, "%s-%d", name, dims - 1 - k);
+        const char *lettered = arena_printf(el->arena, "%s%s%c", name, *name != '\0' ? "_" : "", letter);
+        const int column = column_called(el, numbered, columns, dims);
+        at[k] = column != 0 ? column : column_called(el, lettered, columns, dims);
+        added = column_called(el, k == 0 ? "ra" : "dec", columns, dims) != 0 ? (k == 0 ? "ra" : "dec") : added;
+    }
+    if (added != NULL) {
+        el_error(el, PROPERTY_TWICE, call->at[MEASURE_SKY], added);
+        return false;
+    }
+    if (at[0] == 0 || at[1] == 0) {
+        d = el_error(el, SKY_COLUMNS, call->at[MEASURE_SKY], word.text);
+        diag_help(el->diags, d,
+                  "measure it, too: measure(%s, centroid, sky = centroid); or with columns x and y: sky = xy",
+                  el_words(el, call->at[0]));
+    } else if (call->given[MEASURE_SPACING]) {
+        d = el_error(el, SKY_PLACE, call->at[MEASURE_SPACING], el_words(el, call->at[0]));
+        diag_help(el->diags, d, "places are in pixels where there is a sky: leave spacing out");
+    } else if (!el_is_somewhere(el, labels.grid)) {
+        d = el_error(el, SKY_PLACE, call->at[0], el_words(el, call->at[0]));
+        diag_help(el->diags, d,
+                  "say where the pixels lie on an input: placed(v, image, x = 2 * x_of(v), y = 2 * y_of(v))");
+    }
+    return d == NULL;
+}
+
 /* The column, from 1, that rows are sorted by: the first one of a property, of the first image, or the one that the
  * table will call so. */
 static int sort_column(Elab *el, Call *call, Wanted *m)
@@ -450,6 +490,9 @@ static int sort_column(Elab *el, Call *call, Wanted *m)
             return sign * (column + 1);
         }
         column += p->id == MEASURE_ID_LABEL ? 0 : measure_columns(p, dims) * (is_about_images(m, i) ? m->n_in_all : 1);
+    }
+    if (call->arg[MEASURE_SKY].kind == VAL_WORD && (strcmp(word, "ra") == 0 || strcmp(word, "dec") == 0)) {
+        return sign * (column + (word[0] == 'r' ? 1 : 2));
     }
     column = column_called(el, word, columns_of(el, m, dims == 3), dims);
     if (column == 0) {
@@ -495,7 +538,15 @@ Val el_measure(Elab *el, Call *call)
     }
     IrNode table = {.op = IR_MEASURE, .kind = IR_K_TABLE, .elem = ELEM_F64};
     table.measure.sort = ir_const(el->g, sort_column(el, call, &m));
-    return el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
+    int sky[2];
+    if (!sky_columns(el, call, &m, sky)) {
+        return el_err();
+    }
+    table.measure.sky_x = sky[0] != 0 ? ir_const(el->g, sky[0]) : 0;
+    table.measure.sky_y = sky[0] != 0 ? ir_const(el->g, sky[1]) : 0;
+    Val out = el_node(el, el_add_once(el, measuring(el, call, &m, table), "table", call->span));
+    out.grid = sky[0] != 0 ? call->arg[0].grid : out.grid;
+    return out;
 }
 
 /* Are these parts of labels, with their numbers? */

@@ -26,7 +26,7 @@ int el_add_grid(Elab *el, IrGrid extents, IrPlace place, ElNames names)
     ElGrid grid = {.extents = ir_add_grid(el->g, extents), .place = place, .names = names};
     for (int i = 0; i < el->grids.n; i++) {
         const ElGrid *have = &el->grids.at[i];
-        if (have->extents == grid.extents && have->place.moved == place.moved &&
+        if (have->extents == grid.extents && have->place.moved == place.moved && have->place.input == place.input &&
             memcmp(&have->names, &names, sizeof names) == 0 && memcmp(have->place.of, place.of, sizeof place.of) == 0) {
             return i;
         }
@@ -53,7 +53,8 @@ static bool is_nowhere(const IrPlace *p)
 
 IrPlace el_joined_place(const Elab *el, int p, int q)
 {
-    const ElGrid *a = &el->grids.at[p], *b = &el->grids.at[q];
+    const bool other = el->grids.at[q].place.input < el->grids.at[p].place.input && !is_nowhere(&el->grids.at[q].place);
+    const ElGrid *a = &el->grids.at[other ? q : p], *b = &el->grids.at[other ? p : q];
     const IrGrid *has = &el->g->grids.at[a->extents];
     IrPlace place = a->place;
     if (is_nowhere(&place)) {
@@ -229,14 +230,14 @@ static bool linear(Elab *el, IrExpr e, Linear *out)
 static IrPlace settled(Elab *el, IrPlace place)
 {
     IrExpr one = ir_const(el->g, 1);
-    const IrPlace same = {true, {{one, 0, 0, 0}, {0, one, 0, 0}, {0, 0, one, 0}}};
-    return memcmp(same.of, place.of, sizeof same.of) == 0 ? (IrPlace){.moved = false} : place;
+    const IrPlace same = {.of = {{one, 0, 0, 0}, {0, one, 0, 0}, {0, 0, one, 0}}};
+    return memcmp(same.of, place.of, sizeof same.of) == 0 ? (IrPlace){.input = place.input} : place;
 }
 
 /* Where pixels lie that come from the places `from` of an image that lies at `on`. */
 static IrPlace composed(Elab *el, const IrPlace *on, const Linear from[3])
 {
-    IrPlace place = {.moved = true};
+    IrPlace place = {.input = on->input, .moved = true};
     for (int along = 0; along < 3; along++) {
         for (int by = 0; by < 4; by++) {
             IrExpr sum = on->moved && by == 3 ? on->of[along][3] : 0;
@@ -271,6 +272,18 @@ Val el_placed_on(Elab *el, Call *call)
     Val v = call->arg[PLACED_V];
     v.grid = el_placed(el, v.grid, call->arg[PLACED_OF].grid, &call->arg[PLACED_X]);
     return v;
+}
+
+bool el_is_somewhere(Elab *el, int grid)
+{
+    const IrPlace *place = el_place_of(el, grid);
+    bool known = !is_nowhere(place);
+    for (int i = 0; i < 8 && place->moved; i++) {
+        double value;
+        const IrExpr of = place->of[i / 4][i % 4];
+        known = known && !(of != 0 && ir_is_const(el->g, of, &value) && isnan(value));
+    }
+    return known;
 }
 
 /* ---- sizes of pixels ------------------------------------------------------------------- */

@@ -180,7 +180,8 @@ static bool lists(const char *columns, const char *name)
  * measured. */
 static bool has_column(const Program *p, const ProgOutput *output, const char *name)
 {
-    return output->kind == OUT_TABLE    ? lists(p->tables[output->table].columns, name)
+    return output->kind == OUT_TABLE ? lists(p->tables[output->table].columns, name) ||
+                                           (p->tables[output->table].sky[0] != 0 && lists("ra,dec", name))
            : output->kind == OUT_SERIES ? strcmp(output->axes, name) == 0 || strcmp(output->name, name) == 0
                                         : output->kind == OUT_VALUE && strcmp(output->name, name) == 0;
 }

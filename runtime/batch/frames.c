@@ -50,6 +50,7 @@ bool frames_of(const ProgInput *input, const ImageInfo *info, Frames *out, Err *
                     .elem = info->elem,
                     .upwards = image_goes_upwards(info)};
     memcpy(out->volume.pixel_um, info->size_um, sizeof out->volume.pixel_um);
+    image_sky(info, &out->volume.sky);
     return true;
 }
 

@@ -149,6 +149,58 @@ bool results_sort(PrimTable *table, int by, Err *err)
     return ok || no_memory(err);
 }
 
+/* Where a pixel lies along an axis of the input. */
+static double on_input(const ImagePlace *place, int axis, double x, double y)
+{
+    const double *of = place->of[axis];
+    return !place->moved ? (axis == 0 ? x : y) : of[0] * x + of[1] * y + of[3];
+}
+
+bool results_sky(PrimTable *table, const int columns[2], const ImagePlace *place, const Sky *sky, Err *err)
+{
+    static const char *const NAMES[] = {"ra", "dec"};
+    if (columns[0] == 0) {
+        return true;
+    }
+    if (sky->projection == SKY_NONE) {
+        return err_set(err, CODE_FILES, "a table has no RA and Dec: nothing says where the image lies on the sky");
+    }
+    const size_t n = (size_t)table->columns, rows = (size_t)table->rows;
+    char(*names)[64] = realloc(table->names, (n + 2) * sizeof *names);
+    table->names = names != NULL ? names : table->names;
+    bool *integer = realloc(table->integer, (n + 2) * sizeof *integer);
+    table->integer = integer != NULL ? integer : table->integer;
+    double *at = realloc(table->at, ((n + 2) * rows + 1) * sizeof *at);
+    table->at = at != NULL ? at : table->at;
+    if (names == NULL || integer == NULL || at == NULL) {
+        return no_memory(err);
+    }
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(names[n + k], sizeof names[n + k], "%s", NAMES[k]);
+        integer[n + k] = false;
+    }
+    const double *x = at + (size_t)(columns[0] - 1) * rows, *y = at + (size_t)(columns[1] - 1) * rows;
+    for (size_t i = 0; i < rows; i++) {
+        sky_of_pixel(sky, on_input(place, 0, x[i], y[i]), on_input(place, 1, x[i], y[i]), &at[n * rows + i],
+                     &at[(n + 1) * rows + i]);
+    }
+    table->columns += 2;
+    return true;
+}
+
+/* The table of an output, as the pipeline asks for it. */
+static bool finish_table(Exec *exec, Results *r, int output, Err *err)
+{
+    const int number = r->program->outputs[output].table;
+    const ProgTable *of = &r->program->tables[number];
+    PrimTable *table = &r->tables[number];
+    ExecGrid grid;
+    Elem elem;
+    exec_output(exec, output, &grid, &elem);
+    return copy_table(exec_table(exec, number), table, err) &&
+           results_sky(table, of->sky, &grid.place, exec_sky(exec, output), err) && results_sort(table, of->sort, err);
+}
+
 bool results_finish(Exec *exec, Results *r, Err *err)
 {
     const Program *p = r->program, *bound = exec_bound(exec)->program;
@@ -158,9 +210,9 @@ bool results_finish(Exec *exec, Results *r, Err *err)
         int slot = bound->outputs[i].value;
         r->values[i] = slot >= 0 ? exec_largest_label(exec, i, values[slot]) : (double)NAN;
     }
-    for (int i = 0; i < p->n_tables; i++) {
-        TRY(copy_table(exec_table(exec, i), &r->tables[i], err));
-        TRY(results_sort(&r->tables[i], p->tables[i].sort, err));
+    for (int i = 0; i < p->n_outputs; i++) {
+        const bool table = p->outputs[i].kind == OUT_TABLE && r->tables[p->outputs[i].table].names == NULL;
+        TRY(!table || finish_table(exec, r, i, err));
     }
     return true;
 }

@@ -33,6 +33,8 @@ bool results_finish(Exec *exec, Results *results, Err *err);
 size_t results_image_bytes(const Exec *exec, const Program *program);
 /* The pixels of all images, between the two steps; not after a run in parts. */
 bool results_download(Exec *exec, Results *results, Err *err);
+/* Adds the columns ra and dec to a table that has them (ProgTable.sky), of labels that lie at `place` on that sky. */
+bool results_sky(PrimTable *table, const int columns[2], const ImagePlace *place, const Sky *sky, Err *err);
 /* Puts the rows of a table in order of a column, from 1; negative: largest first; 0: leaves them. */
 bool results_sort(PrimTable *table, int by, Err *err);
 /* True for an output whose results are pixels; for one that is written as a table. */

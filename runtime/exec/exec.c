@@ -275,7 +275,9 @@ bool exec_grow(Exec *exec, Err *err)
 bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *err)
 {
     const Program *program = exec->program;
+    TRY(exec_plan_sky(program, inputs, err));
     if (bound_already(exec, inputs, params)) {
+        memcpy(exec->bound, inputs, sizeof *inputs * (size_t)program->n_inputs); /* the sky may be another one */
         return true;
     }
     unbind(exec);
@@ -520,6 +522,11 @@ bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, in
         label_ids_to_numbers(ids, (uint32_t *)(void *)((char *)to + (size_t)y * pitch), (size_t)g.w);
     }
     return true;
+}
+
+const Sky *exec_sky(const Exec *exec, int output)
+{
+    return &exec->bound[exec->program->outputs[output].place.input].sky;
 }
 
 bool exec_values(Exec *exec, const double **values, Err *err)

@@ -107,6 +107,8 @@ bool exec_run(Exec *exec, Err *err);
 double exec_largest_label(const Exec *exec, int output, double value);
 /* What an output that is an image is like: its grid and element type. */
 void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem);
+/* Of the input that it lies on. */
+const Sky *exec_sky(const Exec *exec, int output);
 /* Rows of an output, in its element type, `pitch` bytes apart on the host. */
 bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
                    Err *err);

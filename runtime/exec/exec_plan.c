@@ -412,6 +412,20 @@ static void plan_places(ExecPlan *plan)
     }
 }
 
+bool exec_plan_sky(const Program *program, const ExecInput *inputs, Err *err)
+{
+    for (int i = 0; i < program->n_outputs; i++) {
+        const ProgOutput *output = &program->outputs[i];
+        const bool asked = output->kind == OUT_TABLE && program->tables[output->table].sky[0] != 0;
+        const Sky *sky = &inputs[output->place.input].sky;
+        if (asked && sky->projection == SKY_NONE && sky->why[0] != '\0') {
+            return err_set(err, CODE_FILES, "'%s' has no RA and Dec: %s", program->inputs[output->place.input].name,
+                           sky->why);
+        }
+    }
+    return true;
+}
+
 static bool allocate(ExecPlan *plan, const Program *program)
 {
     plan->program = program;
@@ -431,6 +445,7 @@ static bool fill(ExecPlan *plan, const ExecTarget *target, const ExecInput *inpu
 {
     TRY(plan_inputs(plan, inputs, params, err));
     TRY(check_bounds(plan, err) && plan_grids(plan, err) && check_needs(plan, err));
+    TRY(exec_plan_sky(plan->program, inputs, err));
     plan_places(plan);
     for (int i = 0; i < plan->program->n_buffers; i++) {
         TRY(plan_buffer(plan, i, err));

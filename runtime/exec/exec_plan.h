@@ -8,6 +8,7 @@
 #include "host.h"
 #include "../files/image.h"
 #include "../primitives/prim.h"
+#include "../../base/sky.h"
 #include "../../program/program.h"
 
 /* What is known about the pixels of one input before they are uploaded. */
@@ -16,6 +17,7 @@ typedef struct ExecInput {
     Elem elem;          /* of the pixels handed to exec_upload */
     double pixel_um[3]; /* x, y, z in micrometres; 0: unknown.  Only the first input's are used */
     bool upwards;       /* the first row stands below, as viewers show it.  Only the first input's counts */
+    Sky sky;
 } ExecInput;
 
 enum { EXEC_PITCH = 16 }; /* rows are whole multiples of this many elements */
@@ -37,6 +39,8 @@ typedef struct ExecTarget {
     bool ahead;         /* GPUs: a round is enqueued while the one before is computed */
 } ExecTarget;
 
+/* False where a table asks for RA and Dec of an input that says why it has none. */
+bool exec_plan_sky(const Program *program, const ExecInput *inputs, Err *err);
 /* The target for a device, or for an H200 when dev is NULL. */
 ExecTarget exec_target(Device *dev);
 /* Generated kernels of a shape (prim.h), and launches as devices of this kind have them. */

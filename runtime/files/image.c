@@ -7,6 +7,7 @@
 
 #include "../../base/file.h"
 #include "image_external.h"
+#include "image_fits_sky.h"
 #include "image_format.h"
 #include "image_zarr.h"
 #include "../host/stopwatch.h"
@@ -188,6 +189,15 @@ void image_time_as_z(ImageFile *file)
 bool image_goes_upwards(const ImageInfo *info)
 {
     return strcmp(info->style, "fits") == 0;
+}
+
+void image_sky(const ImageInfo *info, Sky *sky)
+{
+    if (strcmp(info->style, "fits") == 0 && info->extra != NULL) {
+        fits_sky(info->extra, sky);
+    } else {
+        *sky = (Sky){.projection = SKY_NONE, .why = "the file is not FITS"};
+    }
 }
 
 void image_pixel_size(ImageFile *file, const double um[3])

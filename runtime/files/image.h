@@ -10,6 +10,7 @@
 
 #include "../../base/elem.h"
 #include "../../base/err.h"
+#include "../../base/sky.h"
 #include "../host/crew.h"
 
 #include <stdbool.h>
@@ -126,6 +127,8 @@ typedef struct ImageMeta {
 
 /* True for an image whose first row stands below, as viewers of FITS show it. */
 bool image_goes_upwards(const ImageInfo *info);
+/* Right ascension and declination of its pixels, or why there are none. */
+void image_sky(const ImageInfo *info, Sky *sky);
 /* False for a file with something in it that is no image of this format. */
 bool image_may_replace(const char *path, const char *format);
 /* False, with this code, when no image of this format can be written under a name (file_check_target). */

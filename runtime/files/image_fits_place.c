@@ -64,10 +64,9 @@ static bool begins(const char *key, const char *const *list, size_t n)
     return false;
 }
 
-/* The number of a card, which may have a D for its power of ten. */
-static double number_of(const char *card)
+double fits_number(const char *card)
 {
-    char text[32];
+    char text[FITS_CARD];
     size_t n = 0;
     for (; n + 1 < sizeof text && card[10 + n] != '/' && card[10 + n] != '\0'; n++) {
         text[n] = card[10 + n] == 'D' ? 'E' : card[10 + n];
@@ -76,8 +75,7 @@ static double number_of(const char *card)
     return strtod(text, NULL);
 }
 
-/* The card of a keyword; NULL when there is none. */
-static const char *find_key(const char *header, const char *want)
+const char *fits_card(const char *header, const char *want)
 {
     char key[9];
     for (const char *card = header; fits_is_card(card); card += FITS_CARD) {
@@ -94,11 +92,10 @@ static const char *find(const char *header, const char *name, int k)
 {
     char want[32];
     snprintf(want, sizeof want, "%s%d", name, k);
-    return find_key(header, want);
+    return fits_card(header, want);
 }
 
-/* What stands behind the quote of a card; "" where there is no card. */
-static const char *text_of(const char *card)
+const char *fits_text(const char *card)
 {
     return card == NULL ? "" : card + 10 + strspn(card + 10, " '");
 }
@@ -106,7 +103,7 @@ static const char *text_of(const char *card)
 /* What an axis stands for: 0 t, 1 c, 2 z. */
 static int meaning_of(const char *ctype)
 {
-    const char *name = text_of(ctype);
+    const char *name = fits_text(ctype);
     if (strncmp(name, "STOKES", 6) == 0 || strncmp(name, "CHANNEL", 7) == 0) {
         return 1;
     }
@@ -116,11 +113,11 @@ static int meaning_of(const char *ctype)
 bool fits_axes(const char *header, int axis_of[3])
 {
     static const int NEXT[3][3] = {{0, 2, 1}, {1, 2, 0}, {2, 1, 0}};
-    const char *axes = find_key(header, "NAXIS");
+    const char *axes = fits_card(header, "NAXIS");
     axis_of[0] = axis_of[1] = axis_of[2] = 0;
-    for (int k = 3; axes != NULL && k <= number_of(axes); k++) {
+    for (int k = 3; axes != NULL && k <= fits_number(axes); k++) {
         const char *extent = find(header, "NAXIS", k);
-        if (extent == NULL || number_of(extent) == 1) {
+        if (extent == NULL || fits_number(extent) == 1) {
             continue;
         }
         const int *next = NEXT[meaning_of(find(header, "CTYPE", k))];
@@ -174,7 +171,7 @@ static bool is_turned(const char *header)
 {
     for (int k = 1; k <= 2; k++) {
         const char *card = find(header, "CROTA", k);
-        if (card != NULL && number_of(card) != 0) {
+        if (card != NULL && fits_number(card) != 0) {
             return true;
         }
     }
@@ -188,8 +185,8 @@ static bool is_plane(const char *header)
     for (const char *card = header; fits_is_card(card); card += FITS_CARD) {
         char key[9];
         fits_key(card, key);
-        const char *type = begins(key, TYPE, COUNT(TYPE)) ? text_of(card) : "";
-        if ((strnlen(type, 5) == 5 && type[4] == '-') || (begins(key, MIXED, COUNT(MIXED)) && number_of(card) != 0)) {
+        const char *type = begins(key, TYPE, COUNT(TYPE)) ? fits_text(card) : "";
+        if ((strnlen(type, 5) == 5 && type[4] == '-') || (begins(key, MIXED, COUNT(MIXED)) && fits_number(card) != 0)) {
             return true;
         }
     }
@@ -221,7 +218,7 @@ void fits_place_begin(FitsPlace *p, const char *header, const ImagePlace *place,
         p->from[k] = axis_that_is(kind[k], axis_of);
         const char *card = find(header, "NAXIS", p->from[k]);
         bool line = k == 1 && card == NULL && extent[k] == 1; /* of an input with one axis */
-        bool same = line || (card != NULL && number_of(card) == (double)extent[k]);
+        bool same = line || (card != NULL && fits_number(card) == (double)extent[k]);
         bool places = p->moved && p->along[k] >= 0 && card != NULL;
         p->kept[k] = places ? read_axis(p, place, k) && find(header, "CRPIX", p->from[k]) != NULL : same;
         lost = lost || (k < 2 && !p->kept[k] && plane);
@@ -330,7 +327,7 @@ bool fits_place_card(const FitsPlace *p, const char *card, char to[FITS_CARD + 1
     if (of.j != 0) {
         to[digit + 2] = (char)('0' + j);
     }
-    double value = number_of(card), now = new_number(p, of.name, i, j, value);
+    double value = fits_number(card), now = new_number(p, of.name, i, j, value);
     if (now != value) {
         memcpy(numbered, to, sizeof numbered);
         with_number(numbered, now, to);

@@ -22,6 +22,13 @@ bool fits_is_card(const char *card);
 /* The keyword of a card, without blanks. */
 void fits_key(const char *card, char key[9]);
 
+/* The card of a keyword; NULL when there is none. */
+const char *fits_card(const char *header, const char *key);
+/* The number of a card, which may have a D for its power of ten. */
+double fits_number(const char *card);
+/* What stands behind the quote of a card, up to the card's end; "" where there is no card. */
+const char *fits_text(const char *card);
+
 /* True for cards of one axis, and those of a pair. */
 bool fits_is_of_axis(const char *card);
 

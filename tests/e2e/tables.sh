@@ -33,6 +33,39 @@ done
 run sized.pipe "$SAMPLES/blobs.tif" "$SAMPLES/timelapse.tif" -o both --pixel-size 2um
 expect 2 'with other parameters' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" "$SAMPLES/timelapse.tif" -o both --pixel-size 3um --resume --device reference
 
+# ---- RA and Dec -----------------------------------------------------------------------------
+# astropy: WCS(header).all_pix2world(x, y, 0) of (6, 1) and (1.5, 2.5), which of a crop are other pixels
+{
+    for card in 'SIMPLE  =                    T' 'BITPIX  =                    8' 'NAXIS   =                    2' \
+        'NAXIS1  =                    8' 'NAXIS2  =                    4' "CTYPE1  = 'RA---TAN'" "CTYPE2  = 'DEC--TAN'" \
+        'CRPIX1  = 2.5' 'CRPIX2  = 3' 'CRVAL1  = 359.9' 'CRVAL2  = 60' 'CD1_1   = -0.02' 'CD1_2   = 0.001' 'CD2_1   = 0.001' \
+        'CD2_2   = 0.02' END; do
+        printf '%-80s' "$card"
+    done
+    printf '%1600s' ''
+    printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\7\7\0\0\0\0\0\0\7\7\0\0\0\0\0'
+    head -c 2848 /dev/zero
+} >field.fits
+printf 'input image[y, x]\nl = label(image > 3)\nc = crop(image, 1, 0, width = 6)\noutput t = measure(l, centroid, sky = centroid, sort = dec)\noutput part = measure(label(c > 3), c, mass_center_x, mass_center_y, sky = mass_center)\n' >sky.pipe
+run sky.pipe field.fits -o sky
+check test "$(sed -n 1p sky/t.csv)" = image,label,centroid-0,centroid-1,ra,dec
+awk -F, 'NR > 1 { printf "%s %s %.9f %.9f\n", $4, $3, $5, $6 }' sky/t.csv >positions
+awk -F, 'NR > 1 { printf "%s %s %.9f %.9f\n", $3 + 1, $4, $5, $6 }' sky/part.csv >of_part
+printf '6 1 359.718085850 59.984374912\n1.5 2.5 359.901000302 60.009999996\n' >wanted
+check cmp positions wanted
+check cmp of_part wanted
+expect 1 "'image' has no RA and Dec: the file is not FITS" "$PIPEC" run sky.pipe "$SAMPLES/blobs.tif" -o sky --device reference
+expect 1 'CTYPE1 and CTYPE2 are not of RA and DEC' "$PIPEC" run sky.pipe "$SAMPLES/sky.fits" -o sky --device reference
+expect 2 'two columns' "$PIPEC" run sky.pipe field.fits -o no --columns '{ra}_{b}' --device reference
+for call in 'area, sky = centroid' 'centroid, sky = centre' 'x = image, sky = xy'; do
+    printf 'input image[y, x]\noutput t = measure(label(image > 3), %s)\n' "$call" >place.pipe
+    expect 2 'no columns with a place' "$PIPEC" check place.pipe
+done
+printf 'input image[y, x]\nt = label(polar(image, width = 4, height = 4) > 3)\noutput t = measure(t, centroid, sky = centroid)\n' >turned.pipe
+expect 2 'nothing says where t lies on the sky' "$PIPEC" check turned.pipe
+printf 'input image[y, x]\noutput t = measure(label(image > 3), centroid, ra = image, sky = centroid)\n' >twice.pipe
+expect 2 'ra' "$PIPEC" check twice.pipe
+
 # ---- columns that names tell, and rows for groups -------------------------------------------
 # pandas: t.groupby('well').area.agg(['count', 'mean', 'median']) of t.csv
 mkdir -p plates/P1
