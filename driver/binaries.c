@@ -45,6 +45,7 @@ static bool compile_shape(Compilation *c, Device *dev, const ExecInput *inputs, 
     TRY(exec_new(c->program, dev, &exec, err));
     exec_set_compilers(exec, SEVERAL);
     exec_set_images(exec, MANY);
+    exec_set_narrows(exec);
     bool ok = exec_bind(exec, inputs, default_params(c->program, &c->arena), err);
     exec_free(exec);
     return ok;

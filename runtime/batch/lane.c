@@ -192,9 +192,17 @@ static bool compute(Lane *lane, Frame *frame, Err *err)
     return exec_run(lane->exec, err);
 }
 
+/* Frames of one stack of labels have 16 bits, or 32, all of them; and who looks at results has them as the device does. */
+static bool may_narrow(const Lane *lane, const Job *job)
+{
+    return job->frames == 1 && !engine_looks_at_all(lane->engine);
+}
+
 static bool download_all(Lane *lane, Frame *frame, Err *err)
 {
-    return results_download(lane->exec, frame->results, err) && results_finish(lane->exec, frame->results, err);
+    TRY(results_finish(lane->exec, frame->results, err));
+    TRY(!may_narrow(lane, frame->job) || results_narrow(lane->exec, frame->results, err));
+    return results_download(lane->exec, frame->results, err);
 }
 
 static bool in_phase(Phase phase, bool (*work)(Lane *, Frame *, Err *), Lane *lane, Frame *frame, Err *err)
@@ -258,6 +266,7 @@ static bool run_stream(Lane *lane, Frame *frame, Err *err)
                          .bytes = e->stream,
                          .behind = e->behind,
                          .keep = e->keep,
+                         .narrow = may_narrow(lane, frame->job),
                          .progress = show_stream,
                          .context = &shown};
     forget_uploads(lane);
@@ -692,6 +701,7 @@ static bool lane_open(Lane *lane, Err *err)
     }
     TRY(exec_new(e->program, lane->dev, &lane->exec, err));
     exec_set_stop(lane->exec, interrupted, NULL);
+    exec_set_narrows(lane->exec);
     exec_set_host_memory(lane->exec, engine_store(e));
     return true;
 }

@@ -127,6 +127,17 @@ bool results_download(Exec *exec, Results *r, Err *err)
     return true;
 }
 
+bool results_narrow(Exec *exec, Results *r, Err *err)
+{
+    for (int i = 0; i < r->program->n_outputs; i++) {
+        if (r->program->outputs[i].kind == OUT_LABELS && r->program->outputs[i].value >= 0) {
+            TRY(exec_narrow(exec, i, r->values[i], err));
+            exec_output(exec, i, &r->grids[i], &r->elems[i]);
+        }
+    }
+    return true;
+}
+
 bool results_sort(PrimTable *table, int by, Err *err)
 {
     int64_t rows = table->rows;

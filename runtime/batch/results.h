@@ -31,7 +31,9 @@ bool results_begin(Exec *exec, const Program *program, HostPool *pool, Device *d
 bool results_finish(Exec *exec, Results *results, Err *err);
 /* Bytes that the images of a run will take. */
 size_t results_image_bytes(const Exec *exec, const Program *program);
-/* The pixels of all images, between the two steps; not after a run in parts. */
+/* After the second step, and not of a run in parts: labels have 16 bits from now on where they fit (exec_narrow). */
+bool results_narrow(Exec *exec, Results *results, Err *err);
+/* The pixels of all images; not after a run in parts. */
 bool results_download(Exec *exec, Results *results, Err *err);
 /* Adds the columns ra and dec to a table that has them (ProgTable.sky), of labels that lie at `place` on that sky. */
 bool results_sky(PrimTable *table, const int columns[2], const ImagePlace *place, const Sky *sky, Err *err);

@@ -172,7 +172,8 @@ static bool run_in_one_piece(const Stream *s, const ExecStream *stream, Err *err
     (void)stopwatch_begin(PHASE_COMPUTE);
     ok = ok && exec_run(exec, err);
     (void)stopwatch_begin(PHASE_DOWNLOAD);
-    ok = ok && exec_save(exec, stream, err);
+    ok = ok && results_finish(exec, s->results, err);
+    ok = ok && (!s->setup->narrow || results_narrow(exec, s->results, err)) && exec_save(exec, stream, err);
     stopwatch_end(before);
     return ok;
 }
@@ -180,7 +181,7 @@ static bool run_in_one_piece(const Stream *s, const ExecStream *stream, Err *err
 static bool run_in_parts(Stream *s, const ExecStream *stream, Err *err)
 {
     s->pinnable = exec_pinnable(s->setup->exec);
-    return exec_run_parts(s->setup->exec, stream, err);
+    return exec_run_parts(s->setup->exec, stream, err) && results_finish(s->setup->exec, s->results, err);
 }
 
 static bool begin(Stream *s, Err *err)
@@ -223,5 +224,5 @@ bool stream_run(const StreamSetup *setup, Results *results, Err *err)
         }
     }
     crew_free(s.crew);
-    return ok && results_finish(setup->exec, results, err);
+    return ok;
 }

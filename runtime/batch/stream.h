@@ -20,6 +20,7 @@ typedef struct StreamSetup {
     size_t bytes;           /* for rows that are read ahead */
     size_t behind;          /* for rows that are to be written */
     size_t keep;            /* for all rows of the inputs, where they are read again and again */
+    bool narrow;            /* labels that fit go down with 16 bits */
     /* Called from time to time, by the calling thread: a part (0 .. 1) of the frame is done. */
     void (*progress)(void *context, double part);
     void *context;

@@ -9,6 +9,7 @@
 #include "../host/convert.h"
 #include "../host/status.h"
 #include "exec_fit.h"
+#include "narrow.h"
 #include "parts.h"
 
 #include <assert.h>
@@ -76,10 +77,11 @@ bool exec_new(const Program *program, Device *dev, Exec **out, Err *err)
         exec->tables = calloc(steps, sizeof *exec->tables);
         exec->programs = calloc(steps, sizeof *exec->programs);
         exec->ends = calloc(steps, sizeof *exec->ends);
+        exec->narrowed = calloc((size_t)program->n_outputs + 1, sizeof *exec->narrowed);
     }
     if (!exec || !exec->bound || !exec->params || !exec->planned || !exec->mem || !exec->place || !exec->scratch ||
         !exec->values || !exec->packed || !exec->packed_there || !exec->args || !exec->counts || !exec->ids ||
-        !exec->tables || !exec->programs || !exec->ends) {
+        !exec->tables || !exec->programs || !exec->ends || !exec->narrowed) {
         exec_free(exec);
         return err_set(err, CODE_MEMORY, "out of host memory for the pipeline");
     }
@@ -165,6 +167,7 @@ void exec_free(Exec *exec)
     free(exec->tables);
     free(exec->programs);
     free(exec->ends);
+    free(exec->narrowed);
     free(exec);
 }
 
@@ -276,6 +279,7 @@ bool exec_bind(Exec *exec, const ExecInput *inputs, const double *params, Err *e
 {
     const Program *program = exec->program;
     TRY(exec_plan_sky(program, inputs, err));
+    memset(exec->narrowed, 0, sizeof *exec->narrowed * (size_t)program->n_outputs);
     if (bound_already(exec, inputs, params)) {
         memcpy(exec->bound, inputs, sizeof *inputs * (size_t)program->n_inputs); /* the sky may be another one */
         return true;
@@ -477,6 +481,12 @@ void exec_set_images(Exec *exec, uint64_t images)
     exec->target.images = images;
 }
 
+void exec_set_narrows(Exec *exec)
+{
+    exec->target.narrows = true;
+    unbind(exec);
+}
+
 void exec_set_limit(Exec *exec, uint64_t bytes)
 {
     exec->limit = bytes;
@@ -501,7 +511,45 @@ void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem)
     int of = buffer >= 0 ? exec->program->buffers[buffer].grid : -1;
     *grid = of >= 0 ? exec->plan->grids[of] : (ExecGrid){0};
     grid->place = exec->plan->places[output];
-    *elem = buffer >= 0 ? exec->plan->buffers[buffer].elem : ELEM_NONE;
+    *elem = buffer < 0 ? ELEM_NONE : exec->narrowed[output] ? ELEM_U16 : exec->plan->buffers[buffer].elem;
+}
+
+size_t exec_stored_pitch(const Exec *exec, int output)
+{
+    const int buffer = exec->program->outputs[output].buffer;
+    const ExecGrid *g = &exec->plan->grids[exec->program->buffers[buffer].grid];
+    return (size_t)g->pitch * elem_size(exec->plan->buffers[buffer].elem);
+}
+
+/* Nothing else is in the memory of the output: neither an input, which may stay for the next run, nor another output. */
+static bool is_alone(const Exec *exec, int output)
+{
+    const Program *p = exec->program;
+    const int buffer = p->outputs[output].buffer;
+    bool alone = true;
+    for (int i = 0; i < p->n_inputs; i++) {
+        alone = alone && (p->inputs[i].buffer < 0 || exec->mem[buffer] != exec->mem[p->inputs[i].buffer]);
+    }
+    for (int i = 0; i < p->n_outputs; i++) {
+        alone =
+            alone && (i == output || p->outputs[i].buffer < 0 || exec->mem[buffer] != exec->mem[p->outputs[i].buffer]);
+    }
+    return alone;
+}
+
+bool exec_narrow(Exec *exec, int output, double most, Err *err)
+{
+    ExecGrid g;
+    Elem elem;
+    exec_output(exec, output, &g, &elem);
+    const bool fits = elem == ELEM_U32 && most <= UINT16_MAX && exec_ids(exec, output) == NULL;
+    if (!fits || exec->plan->parts != NULL || !is_alone(exec, output)) {
+        return true;
+    }
+    TRY(narrow_rows(exec->dev, exec->target.cpu, exec->mem[exec->program->outputs[output].buffer],
+                    (size_t)g.h * (size_t)g.planes, (size_t)g.w, (size_t)g.pitch, err));
+    exec->narrowed[output] = true;
+    return true;
 }
 
 bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, int64_t rows, void *to, size_t pitch,
@@ -513,7 +561,7 @@ bool exec_download(Exec *exec, int output, int64_t c, int64_t z, int64_t row, in
     if (c < 0 || c >= g.c || z < 0 || z >= g.d || row < 0 || rows < 0 || row + rows > g.h) {
         return err_set(err, CODE_USAGE, "these rows are not part of '%s'", exec->program->outputs[output].name);
     }
-    size_t size = elem_size(elem), stored = (size_t)g.pitch * size;
+    size_t size = elem_size(elem), stored = exec_stored_pitch(exec, output);
     size_t first = (size_t)((c * g.d + z) * g.h + row);
     TRY(dev_read_rows(exec->dev, exec->mem[exec->program->outputs[output].buffer], first * stored, stored, to, pitch,
                       (size_t)g.w * size, (size_t)rows, err));

@@ -99,12 +99,18 @@ void exec_set_host_memory(Exec *exec, uint64_t bytes);
  * compiling takes longer than running. */
 void exec_set_images(Exec *exec, uint64_t images);
 
+/* From the next exec_bind on, labels may be asked for with 16 bits (exec_narrow), and what that takes is compiled with the rest. */
+void exec_set_narrows(Exec *exec);
+
 /* Called between steps; true ends the run with CODE_INTERRUPTED.  NULL: never. */
 void exec_set_stop(Exec *exec, bool (*stop)(void *context), void *context);
 bool exec_run(Exec *exec, Err *err);
 
 /* The largest label of an output, from what is in its value's slot. */
 double exec_largest_label(const Exec *exec, int output, double value);
+/* After a run in one piece, and before its rows are taken: labels, of which `most` is the largest, have 16 bits from now on
+ * where they fit and nothing else of the run is in their memory. */
+bool exec_narrow(Exec *exec, int output, double most, Err *err);
 /* What an output that is an image is like: its grid and element type. */
 void exec_output(const Exec *exec, int output, ExecGrid *grid, Elem *elem);
 /* Of the input that it lies on. */

@@ -12,6 +12,7 @@
 
 #include "../../base/stack.h"
 #include "../host/status.h"
+#include "narrow.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,9 +33,10 @@ struct ExecBuilt {
     /* while building */
     const ExecPlan *plan;
     Device *dev;
+    bool cpu; /* the target is one */
     struct Task {
-        int step, which; /* a primitive's program, or */
-        int kernel;      /* >= 0: a kernel */
+        int step, which; /* a primitive's program, or with a step below 0 */
+        int kernel;      /* a kernel, or below 0 that of narrow.h */
     } * tasks;
     int n_tasks;
     atomic_int next;
@@ -70,9 +72,12 @@ static bool compile_one(ExecBuilt *built, const struct Task *task, Err *err)
     if (task->kernel >= 0) {
         return compile_kernel(built, task->kernel, err);
     }
+    DevProgram *program; /* the device keeps it until it is asked for */
+    if (task->step < 0) {
+        return narrow_program(built->dev, built->cpu, &program, err);
+    }
     const ProgStep *step = &of->steps[task->step];
     PrimCall call;
-    DevProgram *program; /* the device keeps it until the step asks for it */
     exec_plan_call(built->plan, built->dev, task->step, &call);
     call.reader = step->kernel >= 0 ? built->text[step->kernel] : NULL;
     call.err = err;
@@ -83,7 +88,7 @@ static const char *task_name(const ExecBuilt *built, int k)
 {
     const struct Task *task = &built->tasks[k];
     const Program *of = built->plan->program;
-    return task->kernel >= 0 ? of->kernels[task->kernel].name : of->steps[task->step].name;
+    return task->kernel >= 0 ? of->kernels[task->kernel].name : task->step >= 0 ? of->steps[task->step].name : "labels";
 }
 
 static void *work(void *at)
@@ -104,13 +109,22 @@ static int count_ahead(const ProgStep *step)
     return step->kind == STEP_PRIMITIVE ? prim_find(step->primitive)->programs : 0;
 }
 
+static bool has_labels(const Program *of)
+{
+    bool has = false;
+    for (int i = 0; i < of->n_outputs; i++) {
+        has = has || (of->outputs[i].kind == OUT_LABELS && of->outputs[i].value >= 0);
+    }
+    return has;
+}
+
 /* With one thread, or where a step sees a part of the image, primitives compile what they want when they
  * run: it may not come to that. */
-static bool list_tasks(ExecBuilt *built, int threads, Err *err)
+static bool list_tasks(ExecBuilt *built, int threads, bool narrows, Err *err)
 {
     const Program *of = built->plan->program;
     bool ahead = threads > 1 && built->plan->parts == NULL;
-    int most = of->n_kernels + 1;
+    int most = of->n_kernels + 2;
     for (int s = 0; s < of->n_steps; s++) {
         most += count_ahead(&of->steps[s]);
     }
@@ -128,14 +142,17 @@ static bool list_tasks(ExecBuilt *built, int threads, Err *err)
             built->tasks[built->n_tasks++] = (struct Task){s, which, -1};
         }
     }
+    if (ahead && narrows && has_labels(of)) {
+        built->tasks[built->n_tasks++] = (struct Task){-1, 0, -1};
+    }
     return true;
 }
 
-static bool compile(ExecBuilt *built, int threads, Err *err)
+static bool compile(ExecBuilt *built, const ExecTarget *target, Err *err)
 {
     Worker workers[MAX_THREADS] = {0};
-    threads = threads < MAX_THREADS ? threads : MAX_THREADS;
-    TRY(list_tasks(built, threads, err));
+    const int threads = target->compilers < MAX_THREADS ? target->compilers : MAX_THREADS;
+    TRY(list_tasks(built, threads, target->narrows, err));
     int n = threads < built->n_tasks ? threads : built->n_tasks;
     for (int i = 0; i < n; i++) {
         workers[i].built = built;
@@ -173,7 +190,7 @@ static bool make_texts(ExecBuilt *built, ExecPlan *plan, const ExecTarget *targe
 static bool fill(ExecBuilt *built, ExecPlan *plan, const ExecTarget *target, Err *err)
 {
     TRY(make_texts(built, plan, target, err));
-    TRY(compile(built, target->compilers, err));
+    TRY(compile(built, target, err));
     for (int k = 0; k < built->n; k++) {
         if (built->program[k]) {
             TRY(dev_kernel(built->program[k], plan->program->kernels[k].name, &built->kernel[k], err));
@@ -193,6 +210,7 @@ bool exec_build(ExecPlan *plan, const ExecTarget *target, Device *dev, ExecBuilt
         built->n = plan->program->n_kernels;
         built->plan = plan;
         built->dev = dev;
+        built->cpu = target->cpu;
         built->text = calloc(n, sizeof *built->text);
         built->reader = calloc(n, sizeof *built->reader);
         built->kernel = calloc(n, sizeof *built->kernel);

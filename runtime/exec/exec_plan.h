@@ -37,6 +37,7 @@ typedef struct ExecTarget {
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
     uint64_t images;    /* so many such images are expected */
     bool ahead;         /* GPUs: a round is enqueued while the one before is computed */
+    bool narrows;       /* labels are asked for with 16 bits, where they fit */
 } ExecTarget;
 
 /* False where a table asks for RA and Dec of an input that says why it has none. */

@@ -84,6 +84,7 @@ bool exec_run(Exec *exec, Err *err)
 {
     const Program *program = exec->program;
     exec->values_known = exec->ran = false;
+    memset(exec->narrowed, 0, sizeof *exec->narrowed * (size_t)program->n_outputs);
     memcpy(exec->mem, exec->planned, sizeof *exec->mem * (size_t)program->n_buffers);
     for (int i = 0; i < program->n_buffers; i++) {
         exec->place[i] = exec_place_all(exec->plan, i);

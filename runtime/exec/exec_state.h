@@ -48,6 +48,7 @@ struct Exec {
     double *values, *counts; /* counts: by input, the largest label, or place */
     LabelIds *ids;           /* by input */
     bool values_known, ran;
+    bool *narrowed;         /* by output: it has been, since the run */
     bool warm;              /* it has run with what is bound */
     PrimTable *tables;      /* by step */
     PrimProgram **programs; /* by step */
@@ -83,6 +84,8 @@ bool exec_convert(const Exec *exec, int input, int64_t row, int64_t rows, const 
 bool exec_stage(Exec *exec, Err *err);
 /* Writes the largest labels of inputs where the pipeline looks for them. */
 bool exec_write_counts(Exec *exec, Err *err);
+/* Bytes from row to row of an output's image. */
+size_t exec_stored_pitch(const Exec *exec, int output);
 /* The numbers of an output's labels; NULL: its pixels are the numbers. */
 const LabelIds *exec_ids(const Exec *exec, int output);
 bool exec_stopped(const Exec *exec, Err *err);

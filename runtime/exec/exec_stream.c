@@ -147,7 +147,7 @@ static bool save_plane(Saving *s, int output, double most, int64_t plane)
     ExecGrid g;
     Elem elem;
     exec_output(s->exec, output, &g, &elem);
-    size_t line = line_of(s->exec, output), pitch = (size_t)g.pitch * elem_size(elem);
+    size_t line = line_of(s->exec, output), pitch = exec_stored_pitch(s->exec, output);
     DevMem *mem = s->exec->mem[s->exec->program->outputs[output].buffer];
     int64_t step = (int64_t)staging_rows(line);
     for (int64_t row = 0; row < g.h; row += step) {

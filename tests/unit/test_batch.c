@@ -65,6 +65,14 @@ static Pipeline halves = {.name = "halves",
                                   "half = downscale(image, 2)\n"
                                   "output half\n"
                                   "output sky = half[x = x_of(half), y = y_of(half) + 3] as fits\n"};
+static Pipeline twice = {.name = "twice",
+                         .text = "input image[y, x]\n"
+                                 "input cells[y, x] : labels\n"
+                                 "spots = label(image > 100)\n"
+                                 "output spots\n"
+                                 "output again = spots\n"
+                                 "output kept = cells\n"
+                                 "output moved = cells[dx = 1]\n"};
 static Pipeline ramp = {.name = "steps",
                         .text = "n = ramp(x = 10)\n"
                                 "output twice = n * 2\n"
@@ -429,6 +437,45 @@ static void many_labels_get_wide_pixels(void **state)
         free(labels);
     }
     free(pixels);
+}
+
+static void assert_moved(const char *path, const double *want, int step)
+{
+    ImageInfo info;
+    double *got = read_image(path, &info);
+    assert_int_equal(info.elem, step == 0 ? ELEM_U16 : ELEM_U32);
+    for (int i = 0; i < W * H; i++) {
+        if (got[i] != want[i % W + step < W ? i + step : i]) {
+            fail_msg("%s: %g at %d", path, got[i], i);
+        }
+    }
+    free(got);
+}
+
+/* What the device makes 16 bits of is neither another output nor an input that stays for the next image. */
+static void labels_that_others_share_stay_what_they_are(void **state)
+{
+    (void)state;
+    ImageInfo info;
+    write_image("a.tif", 3);
+    write_image("b.tif", 5);
+    write_image("cells.tif", 7);
+    run_to(0, &twice, "a.tif b.tif --cells cells.tif -o out/");
+    double *cells = read_image("cells.tif", &info), *spots_of_b = read_image("out/b_spots.tif", &info);
+    static const char *const NAMES[] = {"a", "b"};
+    for (int i = 0; i < 2; i++) {
+        char path[40];
+        snprintf(path, sizeof path, "out/%s_kept.tif", NAMES[i]);
+        assert_moved(path, cells, 0);
+        snprintf(path, sizeof path, "out/%s_moved.tif", NAMES[i]);
+        assert_moved(path, cells, 1);
+    }
+    for (int i = 0; i < W * H; i++) {
+        assert_true(spots_of_b[i] == (cells[i] > 0 && cells[i] < 205 ? cells[i] - 199 : 0));
+    }
+    assert_moved("out/b_again.tif", spots_of_b, 0);
+    free(cells);
+    free(spots_of_b);
 }
 
 static void pictures_and_masks_are_written(void **state)
@@ -805,6 +852,7 @@ int main(void)
         in_folder(films_are_looped_over),
         in_folder(channels_and_planes_are_looped_over),
         in_folder(many_labels_get_wide_pixels),
+        in_folder(labels_that_others_share_stay_what_they_are),
         in_folder(pictures_and_masks_are_written),
         in_folder(one_channel_is_picked),
         in_folder(pipelines_without_input_run_once),

@@ -4,6 +4,8 @@
  */
 #include "exec_programs.h"
 
+#include "../../runtime/exec/narrow.h"
+
 #include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -453,6 +455,35 @@ static void variant_is_that_of_the_parameters(void **state)
     }
 }
 
+/* Rows of several lengths, by both kinds of groups, beside plain C; nothing beyond them is touched. */
+static void labels_are_narrowed_where_they_lie(void **state)
+{
+    static const int WIDTHS[] = {1, 3, 16, 17, 1000, 2100};
+    enum { ROWS = 3, PITCH = 2112, AFTER = 16 };
+    Device *dev = device(state);
+    DevMem *mem;
+    Err err = {0};
+    static uint32_t pixels[ROWS * PITCH + AFTER], got[ROWS * PITCH + AFTER];
+    for (int i = 0; i < COUNT(pixels); i++) {
+        pixels[i] = (uint32_t)i * 2654435761u >> 16;
+    }
+    assert_true(dev_alloc(dev, sizeof pixels, &mem, &err));
+    for (int i = 0; i < 2 * COUNT(WIDTHS); i++) {
+        const int width = WIDTHS[i / 2];
+        assert_true(dev_write(dev, mem, 0, pixels, sizeof pixels, &err));
+        assert_true(narrow_rows(dev, i % 2 == 0, mem, ROWS, (size_t)width, PITCH, &err));
+        assert_true(dev_read(dev, mem, 0, got, sizeof got, &err));
+        for (int y = 0; y < ROWS; y++) {
+            const uint16_t *row = (const uint16_t *)(const void *)&got[y * PITCH];
+            for (int x = 0; x < width; x++) {
+                assert_int_equal(row[x], pixels[y * PITCH + x]);
+            }
+        }
+        assert_memory_equal(&got[ROWS * PITCH], &pixels[ROWS * PITCH], AFTER * sizeof *got);
+    }
+    dev_free(dev, mem);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +501,7 @@ int main(void)
         cmocka_unit_test(too_little_memory_is_noticed_before_any_work),
         ON_DEVICE(huge_images_are_refused),
         ON_DEVICE(bad_kernel_is_named),
+        ON_DEVICE(labels_are_narrowed_where_they_lie),
         cmocka_unit_test(variant_is_that_of_the_parameters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
