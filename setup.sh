@@ -4,7 +4,7 @@
 set -e
 cd "$(dirname "$0")"
 packages="gcc cmake ninja-build pkg-config flex bison libtiff-dev libpng-dev libjpeg-dev zlib1g-dev libexpat1-dev libdeflate-dev libzstd-dev libblosc-dev
-  libcjson-dev libcfitsio-dev nettle-dev libcmocka-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd"
+  libcjson-dev libcfitsio-dev nettle-dev libxxhash-dev libcmocka-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd"
 missing=""
 for p in $packages; do
   dpkg -s "$p" >/dev/null 2>&1 || missing="$missing $p"

@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
-#include <nettle/umac.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef XXHASH_BY_PROCESSOR
+#include <xxh_x86dispatch.h> /* XXH3 by what the processor has */
+#else
+#include <xxhash.h>
+#endif
 
 _Static_assert(sizeof(struct sha256_ctx) <= sizeof(Digest), "the state fits");
 
@@ -33,27 +37,40 @@ void digest_add_text(Digest *digest, const char *text)
     digest_add(digest, text, strlen(text) + 1);
 }
 
+void digest_block(const void *bytes, size_t n, unsigned char tag[DIGEST_TAG])
+{
+    XXH128_canonical_t canonical;
+    _Static_assert(sizeof canonical == DIGEST_TAG, "128 bits");
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes, n));
+    memcpy(tag, &canonical, DIGEST_TAG);
+}
+
+/* Bytes of a whole block, unless the file ends before; below 0: a failure. */
+static ssize_t read_block(int fd, unsigned char block[DIGEST_BLOCK])
+{
+    ssize_t got = 0, n = 1;
+    while (got < DIGEST_BLOCK && (n > 0 || (n < 0 && errno == EINTR))) {
+        n = read(fd, block + got, (size_t)(DIGEST_BLOCK - got));
+        got += n > 0 ? n : 0;
+    }
+    return n < 0 ? n : got;
+}
+
 bool digest_add_file(Digest *digest, const char *path)
 {
-    static const uint8_t key[UMAC_KEY_SIZE] = {0};
-    uint8_t piece[1 << 16], tag[UMAC128_DIGEST_SIZE];
-    struct umac128_ctx umac;
-    umac128_set_key(&umac, key);
-    umac128_set_nonce(&umac, 1, key);
+    unsigned char block[DIGEST_BLOCK], tag[DIGEST_TAG];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? 1 : -1;
-    while (n > 0 || (n < 0 && fd >= 0 && errno == EINTR)) {
-        n = read(fd, piece, sizeof piece);
-        umac128_update(&umac, n > 0 ? (size_t)n : 0, piece);
+    ssize_t n = fd >= 0 ? DIGEST_BLOCK : -1;
+    while (n == DIGEST_BLOCK && (n = read_block(fd, block)) > 0) {
+        digest_block(block, (size_t)n, tag);
+        digest_add(digest, tag, sizeof tag);
     }
-    int error = errno;
-    umac128_digest(&umac, sizeof tag, tag);
-    digest_add(digest, tag, sizeof tag);
     if (fd >= 0) {
+        int error = errno;
         close(fd);
+        errno = error;
     }
-    errno = error;
-    return n == 0;
+    return n >= 0;
 }
 
 void digest_end(Digest *digest, char hex[DIGEST_TEXT])

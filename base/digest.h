@@ -1,7 +1,7 @@
 /*
  * digest: what stands for a content: SHA-256 (FIPS 180-4), as nettle computes it.  Nobody can make two contents that have
- * the same.  Of files, which are long, UMAC-128 (RFC 4418) stands for the content, under a key that anyone knows: more
- * than four times as fast, and the same for two files by accident in one of 2^120 cases.
+ * the same.  Of files, which are long, the 128 bits of XXH3 (xxhash) stand for each block of the content: twenty times as
+ * fast, and the same for two blocks by accident in one of 2^128 cases, but not where somebody means them to be.
  */
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
@@ -10,7 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { DIGEST_TEXT = 65 }; /* hex digits, and the terminator */
+enum {
+    DIGEST_TEXT = 65, /* hex digits, and the terminator */
+    DIGEST_BLOCK = 1 << 16,
+    DIGEST_TAG = 16
+};
 
 /* nettle's state, which only digest.c knows: programs that pipec builds are compiled without nettle's headers. */
 typedef struct Digest {
@@ -21,7 +25,9 @@ void digest_begin(Digest *digest);
 void digest_add(Digest *digest, const void *bytes, size_t n);
 /* With its terminator, so that "a" "bc" and "ab" "c" differ; NULL is the empty text. */
 void digest_add_text(Digest *digest, const char *text);
-/* The content of a file, by UMAC; false, with errno set, when it cannot be read. */
+/* What stands for one block of a file, n bytes, of which all but the last have DIGEST_BLOCK. */
+void digest_block(const void *bytes, size_t n, unsigned char tag[DIGEST_TAG]);
+/* The content of a file, by its blocks; false, with errno set, when it cannot be read. */
 bool digest_add_file(Digest *digest, const char *path);
 void digest_end(Digest *digest, char hex[DIGEST_TEXT]);
 /* Of one text. */

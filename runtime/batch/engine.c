@@ -280,6 +280,29 @@ static void read_frames(Engine *e, Job *job)
     }
 }
 
+/* Nobody has changed the input since the job began, or the journal hears nothing. */
+static void note_content(const Engine *e, Job *job)
+{
+    char content[DIGEST_TEXT];
+    if (job->begun != NULL && reader_content(job->reader, content)) {
+        JournalImage image = batch_item_files(e->program, job->item);
+        job->begun = journal_read(&image, job->begun, content);
+    }
+}
+
+/* Files are read once, for their pixels and for the journal; those of a stream are read by the device's thread, later. */
+static void read_image(Engine *e, Job *job)
+{
+    if (job->streams) {
+        note_content(e, job);
+        read_frames(e, job);
+    } else {
+        reader_see(job->reader);
+        read_frames(e, job);
+        note_content(e, job);
+    }
+}
+
 bool engine_looks_at_all(const Engine *e)
 {
     return e->setup->n_devices == 0 || e->setup->options->check;
@@ -356,7 +379,7 @@ static void *reader_thread(void *context)
         bool open = job_open(e, job, &err);
         stopwatch_end(before);
         if (open) {
-            read_frames(e, job);
+            read_image(e, job);
         } else {
             job->err = err;
             job->stage = READING;

@@ -53,8 +53,11 @@ void journal_close(Journal *journal); /* NULL is allowed */
 JournalFate journal_find(Journal *journal, const JournalImage *image, const char **values);
 
 /* What an image is now, before it is read; owned by the caller (free).  NULL when an input is missing or
- * memory is out.  May be called from several threads. */
+ * memory is out.  May be called from several threads.  What the content of the first input is may still be open. */
 char *journal_begin(Journal *journal, const JournalImage *image);
+/* Puts that in, once the input has been read, if it has not changed since; takes `begun` and gives another text for it,
+ * owned like that.  NULL as above. */
+char *journal_read(const JournalImage *image, char *begun, const char *content);
 
 /* Records an image that was made from what the inputs were when `begun` was made, and the files that were written; NULL:
  * it is done again.  May be called from several threads. */

@@ -221,6 +221,18 @@ bool reader_shares(const Reader *reader, int input)
     return image_shares(reader->inputs[input].file);
 }
 
+void reader_see(Reader *reader)
+{
+    if (reader->program->n_inputs > 0) {
+        image_see(reader->inputs[0].file);
+    }
+}
+
+bool reader_content(Reader *reader, char content[DIGEST_TEXT])
+{
+    return reader->program->n_inputs > 0 && image_content(reader->inputs[0].file, content);
+}
+
 void reader_use_crew(Reader *reader, Crew *crew)
 {
     for (int i = 0; i < reader->program->n_inputs; i++) {

@@ -66,6 +66,10 @@ bool reader_rows(Reader *reader, int64_t k, int input, int64_t z, int64_t row, i
                  Err *err);
 /* True when several threads may read rows of the input at once. */
 bool reader_shares(const Reader *reader, int input);
+/* The first input is digested as it is read, from now on. */
+void reader_see(Reader *reader);
+/* What the content of the first input is, once frames have been read; false: nobody knows. */
+bool reader_content(Reader *reader, char content[DIGEST_TEXT]);
 /* Files are decoded with the crew's help from now on; it is borrowed. */
 void reader_use_crew(Reader *reader, Crew *crew);
 

@@ -26,8 +26,9 @@ static const int64_t MOST_BYTES = (int64_t)256 << 20;
 
 typedef struct Looking {
     Digest digest;
-    int64_t bytes; /* of all files */
-    bool settled;  /* the stamp proves something */
+    const Seen *seen; /* of the only file; NULL: nothing of it has been read */
+    int64_t bytes;    /* of all files */
+    bool settled;     /* the stamp proves something */
 } Looking;
 
 typedef bool Look(Looking *l, const char *file);
@@ -63,7 +64,8 @@ static bool look_at_content(Looking *l, const char *file)
     snprintf(size, sizeof size, "%lld", (long long)st.st_size);
     digest_add_text(&l->digest, size);
     l->bytes += (int64_t)st.st_size;
-    return l->bytes > MOST_BYTES || digest_add_file(&l->digest, file);
+    return l->bytes > MOST_BYTES ||
+           (l->seen != NULL ? seen_end(l->seen, file, &l->digest) : digest_add_file(&l->digest, file));
 }
 
 /* True for what belongs to the image: label images of it, and what is being written, do not. */
@@ -98,7 +100,7 @@ static bool look_into(Look *at, const char *folder, int deep, Looking *l)
 static bool look(Look *at, const char *path, Looking *l)
 {
     ImagePath image;
-    *l = (Looking){.settled = true};
+    l->settled = true;
     digest_begin(&l->digest);
     if (!image_path(path, &image)) {
         return false;
@@ -124,20 +126,30 @@ static bool look(Look *at, const char *path, Looking *l)
 
 bool file_state_stamp(const char *path, char stamp[DIGEST_TEXT])
 {
-    Looking l;
+    Looking l = {0};
     bool ok = look(look_at_stamp, path, &l);
     digest_end(&l.digest, stamp);
     stamp[0] = ok && l.settled ? stamp[0] : '\0';
     return ok;
 }
 
-bool file_state_content(const char *path, char content[DIGEST_TEXT])
+bool file_state_content_of(const char *path, const Seen *seen, char content[DIGEST_TEXT])
 {
-    Looking l;
+    Looking l = {.seen = seen};
     bool ok = look(look_at_content, path, &l);
     digest_end(&l.digest, content);
     content[0] = ok && l.bytes <= MOST_BYTES ? content[0] : '\0';
     return ok;
+}
+
+bool file_state_content(const char *path, char content[DIGEST_TEXT])
+{
+    return file_state_content_of(path, NULL, content);
+}
+
+bool file_state_has_content(uint64_t bytes)
+{
+    return bytes <= (uint64_t)MOST_BYTES;
 }
 
 bool file_state(const char *path, FileState *out)

@@ -9,6 +9,7 @@
 #define RUNTIME_FILE_STATE_H
 
 #include "../../base/digest.h"
+#include "seen.h"
 
 typedef struct FileState {
     char stamp[DIGEST_TEXT];   /* "": it proves nothing, for the file has changed as recently as now */
@@ -18,6 +19,10 @@ typedef struct FileState {
 /* Of the file, the file of a part, or the folder that an image's path stands for; false when there is none. */
 bool file_state_stamp(const char *path, char stamp[DIGEST_TEXT]);
 bool file_state_content(const char *path, char content[DIGEST_TEXT]);
+/* The same of one file, of which some has been read (NULL: nothing). */
+bool file_state_content_of(const char *path, const Seen *seen, char content[DIGEST_TEXT]);
+/* False for what is too large. */
+bool file_state_has_content(uint64_t bytes);
 bool file_state(const char *path, FileState *out); /* both */
 
 /* True when a file is what it was; *proved is set to false when the stamp did not say so, but the content did. */

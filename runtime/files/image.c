@@ -6,6 +6,7 @@
 #include "image.h"
 
 #include "../../base/file.h"
+#include "file_state.h"
 #include "image_external.h"
 #include "image_fits_sky.h"
 #include "image_format.h"
@@ -51,6 +52,7 @@ struct ImageFile {
     const ImageFormat *format;
     ImageInfo info;
     void *state;
+    Seen *seen; /* of the file's bytes; NULL: nobody wants that, or can do it */
     char path[PATH_BYTES];
 };
 
@@ -153,6 +155,7 @@ void image_close(ImageFile *file)
 {
     if (file != NULL) {
         file->format->close(file->state);
+        seen_free(file->seen);
         free(file);
     }
 }
@@ -241,6 +244,23 @@ void image_use_crew(ImageFile *file, Crew *crew)
     if (file->format->use_crew != NULL) {
         file->format->use_crew(file->state, crew);
     }
+}
+
+void image_see(ImageFile *file)
+{
+    ImagePath at;
+    struct stat st;
+    bool may = file->format->see != NULL && file->seen == NULL && image_path(file->path, &at) &&
+               stat(at.file, &st) == 0 && file_state_has_content((uint64_t)st.st_size);
+    file->seen = may ? seen_new((uint64_t)st.st_size) : file->seen;
+    if (file->seen != NULL) {
+        file->format->see(file->state, file->seen);
+    }
+}
+
+bool image_content(ImageFile *file, char content[DIGEST_TEXT])
+{
+    return file_state_content_of(file->path, file->seen, content);
 }
 
 /* ---- writing --------------------------------------------------------------------------- */

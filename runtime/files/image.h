@@ -8,6 +8,7 @@
 #ifndef RUNTIME_IMAGE_H
 #define RUNTIME_IMAGE_H
 
+#include "../../base/digest.h"
 #include "../../base/elem.h"
 #include "../../base/err.h"
 #include "../../base/sky.h"
@@ -96,6 +97,12 @@ bool image_read(ImageFile *file, int64_t t, int64_t c, int64_t z, int64_t row, i
 bool image_shares(ImageFile *file);
 /* Compressed strips and tiles are decoded with the crew's help from now on, which is borrowed; NULL: alone. */
 void image_use_crew(ImageFile *file, Crew *crew);
+
+/* Bytes that are read from now on are digested, where the format can tell them, so that image_content need not read them
+ * again. */
+void image_see(ImageFile *file);
+/* What file_state_content says of the file; false when there is none any more. */
+bool image_content(ImageFile *file, char content[DIGEST_TEXT]);
 
 /* The version of OME-Zarr that is written: with zarr 2, or zarr 3. */
 typedef enum ZarrVersion { OME_ZARR_0_4, OME_ZARR_0_5 } ZarrVersion;

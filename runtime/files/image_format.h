@@ -11,6 +11,7 @@
 #include "image.h"
 #include "image_path.h"
 #include "../host/crew.h"
+#include "seen.h"
 
 /* Where rows of one plane come from or go to. */
 typedef struct ImageRows {
@@ -34,6 +35,8 @@ typedef struct ImageFormat {
     bool (*shares)(void *state);
     /* Reads with the crew's help from now on.  NULL: there is nothing to help with. */
     void (*use_crew)(void *state, Crew *crew);
+    /* Tells `seen`, which is borrowed, of the bytes that are read from now on.  NULL: it does not. */
+    void (*see)(void *state, Seen *seen);
     void (*close)(void *state);
 
     /*

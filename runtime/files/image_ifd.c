@@ -94,6 +94,30 @@ static bool read_at(const TiffSource *source, void *to, size_t size, uint64_t at
     return err_set(err, CODE_FILES, "%s", why);
 }
 
+bool tiff_pixels(const TiffSource *source, void *to, uint64_t size, uint64_t at, Err *err)
+{
+    enum { AT_ONCE = 4 * DIGEST_BLOCK }; /* so that they are digested while they are in the cache */
+    char *next = to;
+    for (const uint64_t end = at + size; at < end;) {
+        const uint64_t most = source->seen != NULL ? AT_ONCE - at % AT_ONCE : size;
+        const size_t n = (size_t)(end - at < most ? end - at : most);
+        size_t got;
+        if (!image_pread(source->fd, next, n, at, &got)) {
+            return errno != 0 ? err_set(err, CODE_FILES, "reading failed at offset %llu (error %d)",
+                                        (unsigned long long)(at + got), errno)
+                              : err_set(err, CODE_FILES,
+                                        "it is cut off: pixels at offset %llu are missing, the file ends at %llu",
+                                        (unsigned long long)(at + got), (unsigned long long)source->size);
+        }
+        if (source->seen != NULL) {
+            seen_add(source->seen, at, next, n);
+        }
+        next += n;
+        at += n;
+    }
+    return true;
+}
+
 bool tiff_source_open(TiffSource *source, int fd, Err *err)
 {
     unsigned char head[16];

@@ -10,6 +10,7 @@
 #define RUNTIME_IMAGE_IFD_H
 
 #include "../../base/err.h"
+#include "seen.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -73,11 +74,15 @@ enum {
 
 typedef struct TiffSource {
     int fd;         /* borrowed */
+    Seen *seen;     /* is told of pixels that are read; NULL: nobody is; borrowed */
     uint64_t size;  /* of the file */
     uint64_t first; /* offset of the first directory */
     bool swap;      /* the file's byte order is not this machine's */
     bool big;       /* BigTIFF */
 } TiffSource;
+
+/* Bytes of pixels, as they lie there from `at` on. */
+bool tiff_pixels(const TiffSource *source, void *to, uint64_t size, uint64_t at, Err *err);
 
 typedef struct TiffEntry {
     uint16_t tag, type;

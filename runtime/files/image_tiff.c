@@ -474,25 +474,11 @@ static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *
 
 /* ---- pixels in place --------------------------------------------------------------------- */
 
-static bool read_bytes(TiffFile *file, void *to, uint64_t size, uint64_t at, Err *err)
-{
-    size_t got;
-    if (image_pread(file->source.fd, to, (size_t)size, at, &got)) {
-        return true;
-    }
-    if (errno != 0) {
-        return err_set(err, CODE_FILES, "reading failed at offset %llu (error %d)", (unsigned long long)(at + got),
-                       errno);
-    }
-    return err_set(err, CODE_FILES, "it is cut off: pixels at offset %llu are missing, the file ends at %llu",
-                   (unsigned long long)(at + got), (unsigned long long)file->source.size);
-}
-
 /* Rows that need no unpacking and lie close go straight to where they are wanted. */
 static bool read_direct(TiffFile *file, const ImageRows *at, uint64_t offset, char *to, Err *err)
 {
     uint64_t row = tiff_row_bytes(&file->now), bytes = file->now.bits / 8, size = row * (uint64_t)at->rows;
-    TRY(read_bytes(file, to, size, offset, err));
+    TRY(tiff_pixels(&file->source, to, size, offset, err));
     if (file->source.swap) {
         pixels_swap(to, (size_t)(size / bytes), (size_t)bytes);
     }
@@ -518,7 +504,7 @@ static void load_piece(void *context, int piece)
     Taking *t = context;
     uint64_t n = (uint64_t)t->pieces, bytes = t->file->now.bits / 8;
     uint64_t from = t->rows * (uint64_t)piece / n * t->row, end = t->rows * ((uint64_t)piece + 1) / n * t->row;
-    if (read_bytes(t->file, t->file->scratch + from, end - from, t->offset + from, &t->err[piece]) &&
+    if (tiff_pixels(&t->file->source, t->file->scratch + from, end - from, t->offset + from, &t->err[piece]) &&
         t->file->source.swap) {
         pixels_swap(t->file->scratch + from, (size_t)((end - from) / bytes), (size_t)bytes);
     }
@@ -878,6 +864,12 @@ static bool shares_tiff(void *state)
            pixels_are_plain(&file->form);
 }
 
+static void see_tiff(void *state, Seen *seen)
+{
+    TiffFile *file = state;
+    file->source.seen = seen;
+}
+
 static void use_crew_tiff(void *state, Crew *crew)
 {
     TiffFile *file = state;
@@ -892,6 +884,7 @@ const ImageFormat image_tiff = {
     .read = read_tiff,
     .shares = shares_tiff,
     .use_crew = use_crew_tiff,
+    .see = see_tiff,
     .close = close_tiff,
     .create = tiff_create,
     .write = tiff_write,

@@ -359,7 +359,10 @@ static void add_record(Journal *journal, const char *input, const char *output, 
     snprintf(in, sizeof in, "%s", input);
     snprintf(out, sizeof out, "%s", output);
     JournalImage image = image_of(inputs, 2, outputs);
-    char *begun = journal_begin(journal, &image);
+    char content[DIGEST_TEXT], *begun = journal_begin(journal, &image);
+    assert_non_null(begun);
+    assert_true(file_state_content(in, content));
+    begun = journal_read(&image, begun, content);
     assert_non_null(begun);
     assert_true(journal_add(journal, begun, &output, 1, values, &err));
     free(begun);
@@ -550,6 +553,68 @@ static void inputs_that_grow_meanwhile_are_done_again(void **state)
     journal_close(journal);
     journal = open_journal("key", true);
     assert_int_equal(journal_find(journal, &image, &values), JOURNAL_OTHER_INPUT);
+    journal_close(journal);
+}
+
+/* Whatever has been read of a file, in any pieces, its content is the same. */
+static void content_is_what_is_read(void **state)
+{
+    (void)state;
+    enum { MOST = 5 * DIGEST_BLOCK / 2 };
+    static const size_t SIZES[] = {0, 1, DIGEST_BLOCK - 1, DIGEST_BLOCK, DIGEST_BLOCK + 1, MOST};
+    static char bytes[MOST];
+    for (size_t i = 0; i < MOST; i++) {
+        bytes[i] = (char)(i * i >> 7);
+    }
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        char want[DIGEST_TEXT], got[DIGEST_TEXT];
+        FILE *to = fopen("file", "wb");
+        assert_true(to != NULL && fwrite(bytes, 1, SIZES[i], to) == SIZES[i] && fclose(to) == 0);
+        assert_true(file_state_content("file", want));
+        for (size_t from = 0; from <= SIZES[i]; from += 30000) {
+            Seen *seen = seen_new(SIZES[i]);
+            assert_non_null(seen);
+            seen_add(seen, from, bytes + from, SIZES[i] - from);
+            assert_true(file_state_content_of("file", seen, got));
+            assert_string_equal(got, want);
+            seen_free(seen);
+        }
+    }
+    char first[DIGEST_TEXT], second[DIGEST_TEXT]; /* what was read counts, and not what is there now */
+    Seen *seen = seen_new(MOST);
+    assert_non_null(seen);
+    seen_add(seen, 0, bytes, DIGEST_BLOCK);
+    assert_true(file_state_content("file", first));
+    bytes[100]++;
+    FILE *to = fopen("file", "wb");
+    assert_true(to != NULL && fwrite(bytes, 1, MOST, to) == MOST && fclose(to) == 0);
+    assert_true(file_state_content_of("file", seen, second));
+    assert_string_equal(first, second);
+    assert_true(file_state_content("file", second));
+    assert_string_not_equal(first, second);
+    seen_free(seen);
+    assert_false(file_state_content_of("none", NULL, second));
+}
+
+/* Where the stamp of a file proves something, its content comes once it has been read, and only if it is still the file. */
+static void content_of_what_changed_meanwhile_is_not_taken(void **state)
+{
+    (void)state;
+    char input[] = "a.tif", *inputs[] = {input}, *outputs[] = {input};
+    JournalImage image = image_of(inputs, 1, outputs);
+    write_text(input, "a page");
+    take_times_back(input);
+    Journal *journal = open_journal("key", false);
+    char *begun = journal_begin(journal, &image), *before = strdup(begun);
+    begun = journal_read(&image, begun, "c0ffee");
+    assert_non_null(strstr(begun, "\tc0ffee\t"));
+    begun = journal_read(&image, begun, "c0ffee00"); /* it has come already */
+    assert_null(strstr(begun, "c0ffee00"));
+    write_text(input, "another");
+    before = journal_read(&image, before, "c0ffee");
+    assert_null(strstr(before, "c0ffee"));
+    free(before);
+    free(begun);
     journal_close(journal);
 }
 
@@ -744,6 +809,8 @@ int main(void)
         in_folder(tables_are_put_together),
         in_folder(values_are_put_together),
         in_folder(inputs_that_grow_meanwhile_are_done_again),
+        in_folder(content_is_what_is_read),
+        in_folder(content_of_what_changed_meanwhile_is_not_taken),
         in_folder(cut_off_lines_are_passed_over),
         in_folder(other_keys_are_refused),
         in_folder(tables_are_put_together),
