@@ -239,6 +239,11 @@ for i in FLAT + SOLID:
     neighbours = ndi.convolve(thin.astype(int), np.ones((3,) * n, int), mode='constant') - thin
     case('skeleton_branches', i, f"output a = skeleton_branches({'skeletonize(' if n == 2 else '('}{where}))",
          measure.label(thin & (neighbours < 3), connectivity=n), 0)
+    if n == 3:
+        case('skeletonize', i, f'output a = skeletonize({where})', morphology.skeletonize(mask), 0)
+        bright = float(np.percentile(v, 90))
+        case('skeletonize', i, f'output a = skeletonize(dilate(image > {bright!r}, box(1)))',
+             morphology.skeletonize(ndi.binary_dilation(v > bright, np.ones((3,) * n))), 0)
     if n == 2 and min(i.shape) > 2:
         case('chan_vese', i, 'output a = chan_vese(image, rounds = 20)', segmentation.chan_vese(v, max_num_iter=20), 0)
         case('chan_vese', i, 'output a = chan_vese(image, 0.02, 0.05)', segmentation.chan_vese(v, 0.02, tol=0.05), 0)
@@ -252,5 +257,15 @@ for i in FLAT[:1] + SOLID[:1] + FLAT[4:]:
         back = 'rgb2hed' if name == 'hed2rgb' else 'rgb2xyz'
         for k in range(3):
             case(name, i, C + f'output a = {name}({back}(rgb))[c = {k}]', f(rgb)[..., k], 1e-4)
+
+i = Image('plain', 'u8', 7, 12, 13)
+for low in (200, 235):
+    thick = ndi.binary_closing(ndi.binary_dilation(i.float > low, np.ones((3, 3, 3))), np.ones((1, 3, 3)))
+    want = morphology.skeletonize(thick)
+    m = f'closing(dilate(image > {low}, box(1)), box([0, 1, 1]), border = constant(0))'
+    case('skeletonize', i, f'output a = skeletonize({m})', want, 0)
+flat = Image('plain', 'u16', 1, 14, 15)
+case('skeletonize', flat, 'output a = skeletonize(dilate(image > 40000, box([0, 1, 1])))',
+     morphology.skeletonize(ndi.binary_dilation(flat.float > 40000, np.ones((1, 3, 3)))), 0)
 
 files.write('features.txt', cases)

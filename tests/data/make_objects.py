@@ -235,6 +235,13 @@ for i in [Image('plain', 'u8', 13, 16), Image('plain', 'u16', 12, 17), SOLID[0]]
             case('colocalization', i, lines + f'c = colocalization(l, v, w, {threshold}, {scale})\n' + shown(f'c.{here}'),
                  painted(labels, np.where(np.isnan(want), -1, want)), 1e-4)
 
+# Of no objects, and of single pixels, nothing has to be repeated.
+for call in ('r = radial_distribution(l, image)\nm = r.frac_at_d[l]\n', 'r = colocalization(l, image, image + 1)\nm = r.costes1[l]\n',
+             'r = enclosing_circle(l)\nm = r.radius[l]\n'):
+    for least in (250, 1000):
+        case('few_objects', FLAT[0], f'l = label_spots(image >= {least})\n' + call + 'output a = 0 if not (l > 0) or isnan(m) else m', np.where(
+            (FLAT[0].float >= least) & ('frac' in call), 1, 0))
+
 # ---- pictures of objects ------------------------------------------------------------------------------
 
 for i in FLAT[:3] + SOLID[:1]:
