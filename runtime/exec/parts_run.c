@@ -650,12 +650,24 @@ static bool lay_out_again(Run *run, int i, int *from)
     return run->parts->peak == before || exec_grow(run->exec, run->err);
 }
 
+/* Vectors that the segment makes are as long as there are labels now: in the round of a loop before there may have been fewer. */
+static void forget_lengths(Run *run, const PartsSegment *plan)
+{
+    for (int i = 0; i < plan->n_windows; i++) {
+        const PartsWindow *w = &plan->windows[i];
+        if (!w->load && parts_is_vector(run->plan, w->buffer)) {
+            run->vectors[w->buffer] = 0;
+        }
+    }
+}
+
 /* Segment i with as many labels as there are; *from: the one to run now, which may be one before. */
 static bool lay_out(Run *run, int i, int *from)
 {
     PartsSegment *plan = &run->parts->segments[i];
     *from = i;
     TRY(read_labels(run, plan));
+    forget_lengths(run, plan);
     return parts_layout(run->plan, &run->exec->target, run->parts, plan, run->labels, run->vectors, run->parts->peak,
                         run->err) ||
            lay_out_again(run, i, from);

@@ -91,10 +91,34 @@ static void more_labels_make_shorter_parts(void **state)
     }
 }
 
+/* Values by label have room for more labels in the next round of a loop. */
+static void rounds_find_more_labels(void **state)
+{
+    (void)state;
+    IrGraph *g = pipeline_must("case.pipe",
+                               "input image[y, x]\nseen = 0 * image\nlevel = f32(image)\nrepeat 2 {\n"
+                               "labels = label(level > 250, connectivity = 4)\n"
+                               "seen = seen + label_max(labels, image)[labels]\nlevel = 1.2 * level\n}\noutput seen\n");
+    BothCase in = {.n_inputs = 1, .limit = 150 << 10};
+    BothResult want = {0};
+    Err err = {0};
+    in.inputs[0] = both_image(100, 200, 1, 1, ELEM_U8, 7, BOTH_NOISE);
+    assert_true(both_evaluate(g, &in, &want, &err));
+    PassContext cx = {.fuse = FUSE_ALL, .verify = true};
+    const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+    if (!runs(program, &in, &want, &err)) {
+        fail_msg("%s", err.text);
+    }
+    both_free(&want);
+    free((void *)(uintptr_t)in.inputs[0].pixels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(more_labels_make_shorter_parts, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(rounds_find_more_labels, arena_setup, arena_teardown),
     };
+    cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
