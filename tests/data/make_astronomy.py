@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes astronomy.txt: backgrounds, stars and cosmic rays.
+"""Writes astronomy.txt: backgrounds, stars, cosmic rays and deblended sources.
 
 Run it in this folder with numpy, scipy 1.17, astropy 8.0, photutils 3.0 and astroscrappy 1.3; cases.py says what a case is.
 """
@@ -10,7 +10,7 @@ from photutils import background
 from photutils.aperture import CircularAnnulus, CircularAperture, EllipticalAperture
 from photutils.detection.core import _StarFinderKernel
 from photutils.detection.daofinder import _DAOStarFinderCatalog
-from photutils.segmentation import SegmentationImage, SourceCatalog
+from photutils.segmentation import SegmentationImage, SourceCatalog, deblend_sources
 from photutils.psf_matching import HanningWindow, TopHatWindow, TukeyWindow, make_kernel
 from scipy import ndimage
 
@@ -156,5 +156,28 @@ for i in (Image('plain', 'u8', 29, 33), Image('plain', 'f32', 29, 33)):
 for at in ((12.3, 7.8, 5.2, 2.4, 35), (0.4, 20.2, 3.3, 0.2, -70), (25, 28, 6, 6, 0), (8.6, 9.1, 0.3, 0.2, 10)):
     mask = EllipticalAperture(at[:2], at[2], at[3], theta=np.deg2rad(at[4])).to_mask(method='exact').to_image(i.shape)
     case('ellipse', i, f'output a = ellipse(image, {", ".join(map(str, at))})', mask, 3e-6)
+
+# ---- deblending ---------------------------------------------------------------------------------------
+
+def deblended(v, seg, size, **words):
+    """photutils' labels, numbered source by source and within a source in their order."""
+    parts = deblend_sources(v, SegmentationImage(seg), size, progress_bar=False, relabel=False, n_processes=1, **words).data
+    return np.unique(np.where(seg > 0, seg * 10 ** 6 + parts, 0), return_inverse=True)[1].reshape(seg.shape)
+
+
+BUMPS = ('w = sum(f32(image)[dx = i, dy = j, border = nearest] for j in -1 .. 1, i in -1 .. 1) + (x_of(image) + width(image) * y_of(image)) / 1024\n'
+         'v = w - {}\nseg = label(v > {}, connectivity = {})\n')
+i = Image('plain', 'u8', 41, 37)
+y, x = np.mgrid[:41, :37]
+bumps = ndimage.uniform_filter(i.float, 3, mode='nearest').__mul__(9).round() + (x + 37 * y) / 1024  # no two pixels are equal
+for less, above, neighbours, size, words in ((0, 900, 8, 1, {}), (0, 800, 8, 4, {'contrast': 0.05}), (0, 800, 8, 3, {'mode': 'linear', 'n_levels': 7}),
+                                             (0, 900, 8, 2, {'mode': 'sinh', 'contrast': 0.2}), (950, -100, 8, 3, {'contrast': 0.02}),
+                                             (0, 850, 4, 2, {'connectivity': 4, 'contrast': 0}), (0, 900, 8, 2, {'contrast': 1})):
+    v = bumps - less
+    seg = ndimage.label(v > above, ndimage.generate_binary_structure(2, 2 if neighbours == 8 else 1))[0]
+    call = ''.join(f', {name.removeprefix("n_")} = {value}' for name, value in words.items())
+    want = deblended(v, seg, size, **words)
+    assert want.max() > seg.max() or words.get('contrast') == 1
+    case('deblend', i, BUMPS.format(less, above, neighbours) + f'output a = number(deblend(seg, v, {size}{call}))', want, 0)
 
 files.write('astronomy.txt', cases)

@@ -62,7 +62,7 @@ for call in 'area, sky = centroid' 'centroid, sky = centre' 'x = image, sky = xy
     expect 2 'no columns with a place' "$PIPEC" check place.pipe
 done
 printf 'input image[y, x]\nt = label(polar(image, width = 4, height = 4) > 3)\noutput t = measure(t, centroid, sky = centroid)\n' >turned.pipe
-expect 2 'nothing says where t lies on the sky' "$PIPEC" check turned.pipe
+expect 2 'nothing says where `t` lies on the sky' "$PIPEC" check turned.pipe
 printf 'input image[y, x]\noutput t = measure(label(image > 3), centroid, ra = image, sky = centroid)\n' >twice.pipe
 expect 2 'ra' "$PIPEC" check twice.pipe
 
