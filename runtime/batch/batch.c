@@ -10,6 +10,7 @@
 #include "folder_lock.h"
 #include "replaced.h"
 #include "report_of.h"
+#include "results.h"
 #include "shard.h"
 #include "../command/shell.h"
 #include "../host/signals.h"
@@ -329,8 +330,10 @@ static void take_tables(Batch *b, const BatchFiles *files)
     join->report = files->report;
     for (int k = 0; k < n; k++) {
         if (files->merged[k] != NULL) {
-            join->tables[join->n_tables++] =
-                (JoinTable){.path = files->merged[k], .summary = files->summaries[k], .output = k};
+            join->tables[join->n_tables++] = (JoinTable){.path = files->merged[k],
+                                                         .summary = files->summaries[k],
+                                                         .output = k,
+                                                         .zarr = results_is_zarr_table(&b->program->outputs[k])};
         }
     }
     if (files->values != NULL) {

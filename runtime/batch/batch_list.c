@@ -99,7 +99,7 @@ static bool name_summaries(const BatchList *list, const Options *o, BatchFiles *
     files->summaries = calloc((size_t)p->n_outputs + 1, sizeof *files->summaries);
     bool ok = files->summaries != NULL;
     for (int i = 0; i < p->n_outputs && ok && wanted; i++) {
-        if (files->merged[i] != NULL) {
+        if (files->merged[i] != NULL && results_is_table(&p->outputs[i])) {
             files->summaries[i] = summary_file(list, o, p->outputs[i].name);
             ok = files->summaries[i] != NULL;
         }
@@ -136,8 +136,9 @@ static bool name_batch_files(const BatchList *list, const Options *o, BatchFiles
     bool ok = files->merged != NULL && files->journal != NULL && (files->failed != NULL || !o->keep_going);
     ok = ok && (files->report != NULL || !o->report);
     for (int i = 0; ok && i < p->n_outputs; i++) {
-        if (results_is_table(&p->outputs[i])) {
-            files->merged[i] = batch_file(list, o, "", p->outputs[i].name, ".csv");
+        const bool zarr = results_is_zarr_table(&p->outputs[i]);
+        if (zarr || results_is_table(&p->outputs[i])) {
+            files->merged[i] = batch_file(list, o, "", p->outputs[i].name, zarr ? ".zarr" : ".csv");
             ok = files->merged[i] != NULL;
         } else if (p->outputs[i].kind == OUT_VALUE && files->values == NULL) {
             bool own = names_one_file(list) && o->shards == 1 && values_alone(p);

@@ -5,6 +5,7 @@
 #include "../../base/utf8.h"
 #include "csv.h"
 #include "merge.h"
+#include "merge_zarr.h"
 
 #include <stdlib.h>
 
@@ -51,6 +52,7 @@ static bool join_table(const Join *join, const JoinTable *table, MergePart *part
     with.summary = table->summary != NULL ? summary_new(by, join->n_by) : NULL;
     bool ok = table->summary == NULL || with.summary != NULL || no_memory(err);
     ok = ok && (table->header != NULL ? merge_values(table->path, table->header, &with, parts, n, err)
+                : table->zarr         ? merge_zarr(table->path, &with, parts, n, err)
                                       : merge_tables(table->path, &with, parts, n, err));
     ok = ok && (table->summary == NULL || summary_write(with.summary, table->summary, err));
     summary_free(with.summary);

@@ -15,6 +15,7 @@ typedef struct JoinTable {
     char *summary;      /* the table by groups; NULL: none */
     const char *header; /* of whole-image values: their names, "count,mean"; NULL: a table */
     int output;         /* which of the images' outputs is its part of the table */
+    bool zarr;          /* tables are folders of zarr, and have no summary */
 } JoinTable;
 
 typedef enum JoinFate { JOIN_LEFT, JOIN_DONE, JOIN_FAILED } JoinFate;

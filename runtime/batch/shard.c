@@ -73,7 +73,7 @@ static void put_tables(FILE *to, const Shard *s, const Join *join)
     putc('\n', to);
     for (int i = 0; i < join->n_tables; i++) {
         const JoinTable *table = &join->tables[i];
-        fputs(table->header != NULL ? "values\t" : "table\t", to);
+        fputs(table->header != NULL ? "values\t" : table->zarr ? "zarr\t" : "table\t", to);
         fields_put(to, below(s, table->path));
         fields_put(to, below(s, table->summary));
         fields_put(to, table->header != NULL ? table->header : "");
@@ -226,16 +226,17 @@ static bool read_tables(Source *s, List *list)
     char **f;
     Join *join = &list->join;
     for (;;) {
-        int n = take_line(s, "table", &f);
-        bool values = n < 0;
-        n = values ? take_line(s, "values", &f) : n;
+        int n = take_line(s, "table", &f), zarr = n < 0 ? take_line(s, "zarr", &f) : -1;
+        bool values = n < 0 && zarr < 0;
+        n = values ? take_line(s, "values", &f) : n < 0 ? zarr : n;
         if (n != 4) {
             return n < 0;
         }
         join->tables[join->n_tables] = (JoinTable){.path = f[1],
                                                    .summary = f[2][0] != '\0' ? f[2] : NULL,
                                                    .header = values ? f[3] : NULL,
-                                                   .output = join->n_tables};
+                                                   .output = join->n_tables,
+                                                   .zarr = zarr >= 0};
         join->n_tables++;
     }
 }
@@ -285,7 +286,8 @@ static bool names_are_safe(const List *list)
     bool safe = is_plain(list->shard.whole, ".journal") && is_plain(list->shard.journal, ".journal") &&
                 is_plain(join->failed, ".csv") && is_plain(join->report, ".html");
     for (int i = 0; i < join->n_tables; i++) {
-        safe = safe && is_plain(join->tables[i].path, ".csv") && is_plain(join->tables[i].summary, ".csv");
+        safe = safe && is_plain(join->tables[i].path, join->tables[i].zarr ? ".zarr" : ".csv") &&
+               is_plain(join->tables[i].summary, ".csv");
     }
     for (int i = 0; i < join->n; i++) {
         char *const *names = join->images[i].outputs;

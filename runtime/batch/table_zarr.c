@@ -3,7 +3,8 @@
  *
  * The numbers of a table are X, in doubles, so that they are those of the CSV.  Labels and the numbers of frames,
  * channels and planes are columns of obs, and the names of columns the index of var.  Fractal and ngio take the name of the
- * label image from the group's attributes, SpatialData from uns/spatialdata_attrs and a column of obs.
+ * label image from the group's attributes, SpatialData from uns/spatialdata_attrs and a column of obs.  A table of several images
+ * has texts in obs: which image a row is of, and what its name tells.
  */
 #include "table_zarr.h"
 
@@ -24,6 +25,13 @@
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 1024, FRONT_MOST = 8 };
 
+/* An image whose rows end before `end`. */
+typedef struct Joined {
+    const char *image;
+    const char *const *fields;
+    int64_t end;
+} Joined;
+
 struct ZarrTable {
     char path[PATH_BYTES], temp[PATH_BYTES], region[TEXT_BYTES];
     int fd;
@@ -32,7 +40,10 @@ struct ZarrTable {
     char front[FRONT_MOST][64];
     char (*names)[64]; /* of columns */
     int64_t rows, room;
-    double *at; /* [row][front, columns, label] */
+    double *at;            /* [row][front, columns, label] */
+    const Columns *fields; /* of joined tables; NULL: this is none */
+    Joined *joined;
+    int n_joined;
 };
 
 static bool no_memory(const ZarrTable *t, Err *err)
@@ -157,14 +168,14 @@ static void put_count(unsigned char *to, size_t n)
 }
 
 /* Texts by number, n of them, as vlen-utf8 has them: how many, and each behind its length. */
-typedef const char *TextOf(const ZarrTable *t, int64_t i, char room[DECIMAL_BYTES]);
+typedef const char *TextOf(const ZarrTable *t, int column, int64_t i, char room[DECIMAL_BYTES]);
 
-static bool put_texts(const ZarrTable *t, const char *folder, TextOf *text_of, int64_t n, Err *err)
+static bool put_texts(const ZarrTable *t, const char *folder, TextOf *text_of, int column, int64_t n, Err *err)
 {
     char room[DECIMAL_BYTES];
     size_t size = 4;
     for (int64_t i = 0; i < n; i++) {
-        size += 4 + strlen(text_of(t, i, room));
+        size += 4 + strlen(text_of(t, column, i, room));
     }
     unsigned char *data = malloc(size), *at = data + 4;
     if (data == NULL) {
@@ -172,7 +183,7 @@ static bool put_texts(const ZarrTable *t, const char *folder, TextOf *text_of, i
     }
     put_count(data, (size_t)n);
     for (int64_t i = 0; i < n; i++) {
-        const char *text = text_of(t, i, room);
+        const char *text = text_of(t, column, i, room);
         size_t length = strlen(text);
         put_count(at, length);
         memcpy(at + 4, text, length);
@@ -259,16 +270,54 @@ static bool take_names(ZarrTable *t, const PrimTable *table, const CsvColumn *fr
     return true;
 }
 
+static bool make_room(ZarrTable *t, int64_t rows, Err *err)
+{
+    if (rows > t->room) {
+        const int64_t room = rows > 2 * t->room ? rows : 2 * t->room;
+        double *more = realloc(t->at, (size_t)room * (size_t)cells(t) * sizeof *more);
+        TRY(more != NULL || no_memory(t, err));
+        t->at = more;
+        t->room = room;
+    }
+    return true;
+}
+
+bool zarr_table_columns(ZarrTable *t, const Columns *fields, const char *const *front, int n_front, char (*names)[64],
+                        int n)
+{
+    t->fields = fields;
+    t->n_front = n_front;
+    t->columns = n;
+    t->skipped = -1;
+    t->names = calloc((size_t)n + 1, sizeof *t->names);
+    for (int i = 0; i < n_front; i++) {
+        snprintf(t->front[i], sizeof t->front[i], "%s", front[i]);
+    }
+    if (t->names != NULL) {
+        memcpy(t->names, names, (size_t)n * sizeof *names);
+    }
+    return t->names != NULL;
+}
+
+bool zarr_table_joins(ZarrTable *t, const char *image, const char *const *fields, int64_t rows, Err *err)
+{
+    Joined *more = realloc(t->joined, (size_t)(t->n_joined + 1) * sizeof *more);
+    TRY(more != NULL || no_memory(t, err));
+    t->joined = more;
+    t->joined[t->n_joined++] = (Joined){image, fields, t->rows + rows};
+    return make_room(t, t->rows + rows, err);
+}
+
+double *zarr_table_row(ZarrTable *t)
+{
+    return t->at + (size_t)t->rows++ * (size_t)cells(t);
+}
+
 bool zarr_table_rows(ZarrTable *t, const PrimTable *table, const CsvColumn *front, int n_front, Err *err)
 {
     TRY(t->columns >= 0 || take_names(t, table, front, n_front, err));
     const int64_t rows = t->rows + table->rows;
-    if (rows > t->room) {
-        double *more = realloc(t->at, (size_t)rows * (size_t)cells(t) * sizeof *more);
-        TRY(more != NULL || no_memory(t, err));
-        t->at = more;
-        t->room = rows;
-    }
+    TRY(make_room(t, rows, err));
     for (int64_t row = 0; row < table->rows; row++) {
         double *to = t->at + (size_t)(t->rows + row) * (size_t)cells(t);
         for (int i = 0; i < t->n_front; i++) {
@@ -326,21 +375,25 @@ static bool put_whole(const ZarrTable *t, const char *name, int column, Err *err
     return ok;
 }
 
-/* Rows are called by their labels, which are not alone where there are several frames. */
-static const char *name_of_row(const ZarrTable *t, int64_t row, char room[DECIMAL_BYTES])
+/* Rows are called by their labels, which are not alone where there are several frames or images. */
+static const char *name_of_row(const ZarrTable *t, int column, int64_t row, char room[DECIMAL_BYTES])
 {
-    decimal_shortest(t->n_front == 0 ? nearbyint(cell(t, row, cells(t) - 1)) : (double)row + 1, room);
+    (void)column;
+    decimal_shortest(t->n_front == 0 && t->fields == NULL ? nearbyint(cell(t, row, cells(t) - 1)) : (double)row + 1,
+                     room);
     return room;
 }
 
-static const char *name_of_column(const ZarrTable *t, int64_t i, char room[DECIMAL_BYTES])
+static const char *name_of_column(const ZarrTable *t, int column, int64_t i, char room[DECIMAL_BYTES])
 {
+    (void)column;
     (void)room;
     return t->names[i + (t->skipped >= 0 && i >= t->skipped)];
 }
 
-static const char *name_of_region(const ZarrTable *t, int64_t i, char room[DECIMAL_BYTES])
+static const char *name_of_region(const ZarrTable *t, int column, int64_t i, char room[DECIMAL_BYTES])
 {
+    (void)column;
     (void)i;
     (void)room;
     return t->region;
@@ -354,25 +407,72 @@ static bool put_region(const ZarrTable *t, Err *err)
     bool ok =
         put_group(t, "obs/region",
                   "{\"encoding-type\": \"categorical\", \"encoding-version\": \"0.2.0\", \"ordered\": false}", err) &&
-        put_texts(t, "obs/region/categories", name_of_region, 1, err) &&
+        put_texts(t, "obs/region/categories", name_of_region, 0, 1, err) &&
         put_array(t, "obs/region/codes", &I8, 1, &t->rows,
                   "{\"encoding-type\": \"array\", \"encoding-version\": \"0.2.0\"}", codes, (size_t)t->rows, err);
     free(codes);
     return ok;
 }
 
+/* Texts of joined tables: -1 is the image, others are fields of its name. */
+static const char *text_name(const ZarrTable *t, int column)
+{
+    return column < 0 ? "image" : t->fields->names[column];
+}
+
+static const char *text_of_image(const ZarrTable *t, int column, int64_t row, char room[DECIMAL_BYTES])
+{
+    int low = 0, high = t->n_joined - 1;
+    (void)room;
+    while (low < high) { /* the first image that ends behind the row */
+        const int middle = (low + high) / 2;
+        if (t->joined[middle].end > row) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return column < 0 ? t->joined[low].image : t->joined[low].fields[column];
+}
+
+/* Owned by the caller (free); NULL without memory. */
+static char *obs_attributes(const ZarrTable *t)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+    if (to == NULL) {
+        return NULL;
+    }
+    fputs("{\"encoding-type\": \"dataframe\", \"encoding-version\": \"0.2.0\", \"_index\": \"_index\", "
+          "\"column-order\": [\"label\"",
+          to);
+    for (int i = -1; t->fields != NULL && i < t->fields->n; i++) {
+        fprintf(to, ", \"%s\"", text_name(t, i));
+    }
+    for (int i = 0; i < t->n_front; i++) {
+        fprintf(to, ", \"%s\"", t->front[i]);
+    }
+    fprintf(to, "%s]}", t->region[0] != '\0' ? ", \"region\"" : "");
+    if (fclose(to) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
 static bool put_obs(const ZarrTable *t, Err *err)
 {
-    char attributes[TEXT_BYTES];
-    int n = snprintf(attributes, sizeof attributes,
-                     "{\"encoding-type\": \"dataframe\", \"encoding-version\": \"0.2.0\", \"_index\": \"_index\", "
-                     "\"column-order\": [\"label\"");
-    for (int i = 0; i < t->n_front; i++) {
-        n += snprintf(attributes + n, sizeof attributes - (size_t)n, ", \"%s\"", t->front[i]);
-    }
-    snprintf(attributes + n, sizeof attributes - (size_t)n, "%s]}", t->region[0] != '\0' ? ", \"region\"" : "");
-    TRY(put_group(t, "obs", attributes, err) && put_texts(t, "obs/_index", name_of_row, t->rows, err));
+    char *attributes = obs_attributes(t);
+    bool ok = (attributes != NULL || no_memory(t, err)) && put_group(t, "obs", attributes, err);
+    free(attributes);
+    TRY(ok && put_texts(t, "obs/_index", name_of_row, 0, t->rows, err));
     TRY(put_whole(t, "label", cells(t) - 1, err));
+    for (int i = -1; t->fields != NULL && i < t->fields->n; i++) {
+        char folder[TEXT_BYTES];
+        snprintf(folder, sizeof folder, "obs/%s", text_name(t, i));
+        TRY(put_texts(t, folder, text_of_image, i, t->rows, err));
+    }
     for (int i = 0; i < t->n_front; i++) {
         TRY(put_whole(t, t->front[i], i, err));
     }
@@ -410,7 +510,8 @@ static bool put_all(const ZarrTable *t, Err *err)
                      "{\"encoding-type\": \"dataframe\", \"encoding-version\": \"0.2.0\", \"_index\": \"_index\", "
                      "\"column-order\": []}",
                      err) &&
-           put_texts(t, "var/_index", name_of_column, own, err) && put_uns(t, err) && put_group(t, "", attributes, err);
+           put_texts(t, "var/_index", name_of_column, 0, own, err) && put_uns(t, err) &&
+           put_group(t, "", attributes, err);
 }
 
 /* Lists the table in the group of tables. */
@@ -467,6 +568,7 @@ bool zarr_table_commit(ZarrTable *t, Err *err)
     ok = file_commit_folder(t->temp, t->path, t->fd, err) && (n == 0 || list_table(t, n, err));
     free(t->names);
     free(t->at);
+    free(t->joined);
     free(t);
     return ok;
 }
@@ -477,6 +579,7 @@ void zarr_table_abort(ZarrTable *t)
         file_discard(t->temp, t->fd);
         free(t->names);
         free(t->at);
+        free(t->joined);
         free(t);
     }
 }

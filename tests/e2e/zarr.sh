@@ -60,7 +60,19 @@ for version in 0.4 0.5; do
     sed 1d cells$version/c_t.csv | cut -d, -f1 >label.want
     check cmp x.txt x.want
     check cmp label.txt label.want
+    od -An -v -t f8 -w16 cells$version/cells.zarr/X/0.0 | awk '{printf "%.12g,%.12g\n", $1, $2}' >x.txt # of all images
+    sed 1d cells$version/t.csv | awk -F, '{printf "%.12g,%.12g\n", $3, $4}' >x.want
+    check cmp x.txt x.want
+    check grep -q c.tif cells$version/cells.zarr/obs/image/0
 done
+for shard in 2 1; do
+    expect 0 '' "$PIPEC" run cells.pipe in/c.tif in/b.zarr -o parts/ --zarr 0.5 --shard $shard/2
+done
+expect 0 '' "$PIPEC" merge parts
+check diff -r cells0.5/cells.zarr parts/cells.zarr
+rm parts/c_cells.zarr/X/0.0
+expect 5 'c_cells.zarr'"' is no table that was written by pipec" "$PIPEC" merge parts
+check diff -r cells0.5/cells.zarr parts/cells.zarr
 check grep -q "\"shape\": \[$(wc -l <label.want), 2\]" cells0.4/c_cells.zarr/X/.zarray
 rm cells0.4/c_cells.zarr/X/0.0
 expect 0 'c.tif: done again, for an output is not what was written' "$PIPEC" run cells.pipe in/c.tif in/b.zarr -o cells0.4/ --resume
