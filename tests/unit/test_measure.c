@@ -805,13 +805,15 @@ static void types_say_how_sums_are(void **state)
     free_scene(&s);
 }
 
-/* Labels thrown over the image: each has a box almost as large as it. */
-static Scene strew(int w, int h, int d, uint32_t labels)
+/* Labels thrown over bands of columns of the image: each has a box almost as large as its band. */
+static Scene strew(int w, int h, int d, int bands, uint32_t labels)
 {
     Scene s = new_scene(w, h, d);
     s.count = labels;
+    const uint32_t each = labels / (uint32_t)bands;
     for (size_t i = 0; i < (size_t)w * (size_t)h * (size_t)d; i++) {
-        s.labels[i] = below(3) == 0 ? below(labels) + 1 : 0;
+        const uint32_t band = (uint32_t)(i % (size_t)w * (size_t)bands / (size_t)w);
+        s.labels[i] = below(3) == 0 ? band * each + below(each) + 1 : 0;
         s.images[0][i] = (float)below(65536);
     }
     return s;
@@ -821,7 +823,7 @@ static Scene strew(int w, int h, int d, uint32_t labels)
 static void device_measures_in_shares(void **state)
 {
     (void)state;
-    Scene s = small ? strew(12, 90, 1, 60) : strew(160, 150, 1, 60);
+    Scene s = small ? strew(12, 90, 1, 1, 60) : strew(160, 150, 1, 1, 60);
     check_device(&s, HULLS, UNIT);
     assert_true(waited > 2);
     check_device(&s, OTHERS, UNIT);
@@ -829,7 +831,7 @@ static void device_measures_in_shares(void **state)
     check_device(&s, "label,moments,area_filled,0:mean", UNIT);
     assert_true(waited > 2);
     free_scene(&s);
-    s = strew(20, 9, 12, small ? 20 : 90);
+    s = strew(20, 9, 12, 1, small ? 20 : 90);
     check_device(&s, HULLS, UNIT);
     assert_true(small || waited > 2);
     free_scene(&s);
@@ -842,7 +844,7 @@ static void device_measures_many_in_shares(void **state)
     if (small) {
         return;
     }
-    Scene s = strew(700, 420, 1, 18000);
+    Scene s = strew(700, 420, 1, 180, 18000);
     check_device(&s, "label,area,solidity,moments,moments_central", UNIT);
     assert_true(waited > 20);
     free_scene(&s);
