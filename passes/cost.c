@@ -18,7 +18,8 @@ enum {
     MIDDLING_PIXELS = 1 << 24 /* of an image: what a launch costs is spread over so many */
 };
 
-/* How many operators an expression has, and how long they take in multiplications. */
+/* How many operators an expression has, and how long they take in multiplications.  A kernel gives what it has twice a name:
+ * each expression counts once. */
 typedef struct Ops {
     double n, time;
 } Ops;
@@ -26,7 +27,6 @@ typedef struct Ops {
 typedef struct Count {
     IrGraph *g;
     IdMap counted; /* expressions */
-    Vec(Ops) ops;  /* of each */
     CostStage *of;
 } Count;
 
@@ -78,18 +78,19 @@ static double time_of(const IrExprNode *n)
     return n->type != ELEM_F64 ? work : work * (work > 1 ? SLOW_WIDE : WIDE);
 }
 
-static Ops count_fold(Count *c, const IrExprNode *n)
+static Ops count_fold(Count *c, IrExpr e, const IrExprNode *n)
 {
     const double rounds = rounds_of(c, n), size = n->type == ELEM_F64 ? 2 : 1;
-    if (ir_any(c->g, n->a, is_stream, &n->num)) { /* kept transposed: a partial result for every open row */
-        c->of->registers += PIXELS * rounds + FOLD_REGISTERS;
-        c->of->sums += PIXELS * rounds * size;
-        c->of->folds++;
-        c->of->halo = rounds - 1 > c->of->halo ? rounds - 1 : c->of->halo;
-    }
     const double step = n->fold == IR_FOLD_BLEND ? 2 : 1; /* a product more */
     const Ops body = count(c, n->a), nth = count(c, n->nth);
-    return (Ops){rounds * (step + body.n) + nth.n, rounds * (size + body.time) + nth.time};
+    const Ops all = {rounds * (step + body.n) + nth.n, rounds * (size + body.time) + nth.time};
+    if (ir_any(c->g, n->a, is_stream, &n->num)) { /* kept transposed: a partial result for every open row */
+        const CostFold fold = {e, PIXELS * rounds + FOLD_REGISTERS, PIXELS * rounds * size, all.n, all.time};
+        vec_push(c->g->arena, &c->of->folds, fold);
+        c->of->registers += fold.registers;
+        c->of->halo = rounds - 1 > c->of->halo ? rounds - 1 : c->of->halo;
+    }
+    return all;
 }
 
 /* Instructions of an operator beyond the first. */
@@ -112,17 +113,13 @@ static Ops count(Count *c, IrExpr e)
     if (n.rank != IR_PIXEL || n.op == IR_X_READ) {
         return (Ops){0, 0};
     }
-    int known = id_map_find(&c->counted, e);
-    if (known >= 0) { /* it has a name then, and takes no time again */
-        return (Ops){c->ops.at[known].n, 0};
+    if (id_map_find(&c->counted, e) >= 0) {
+        return (Ops){0, 0};
     }
-    const Ops own = n.op == IR_X_FOLD
-                        ? count_fold(c, &n)
-                        : add(add((Ops){1, time_of(&n)}, count(c, n.a)), add(count(c, n.b), count(c, n.c)));
     (void)id_map_add(&c->counted, c->g->arena, e);
-    vec_push(c->g->arena, &c->ops, own);
     c->of->work += more_than_one(n.op);
-    return own;
+    return n.op == IR_X_FOLD ? count_fold(c, e, &n)
+                             : add(add((Ops){1, time_of(&n)}, count(c, n.a)), add(count(c, n.b), count(c, n.c)));
 }
 
 static double bytes_of(const IrGraph *g, IrId node)
@@ -187,6 +184,34 @@ static bool is_there(Cost *c, const IrId *stages, int n, int i, IrId from)
     return there;
 }
 
+static bool has_fold(const CostStage *stage, IrExpr fold)
+{
+    for (int i = 0; i < stage->folds.n; i++) {
+        if (stage->folds.at[i].fold == fold) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The folds over rows of stage number n; one that a stage before it has, too, is computed for both at once. */
+static void add_folds(Cost *c, CostKernel *k, const IrId *stages, int n)
+{
+    const CostStage *stage = cost_stage(c, stages[n]);
+    for (int i = 0; i < stage->folds.n; i++) {
+        const CostFold *fold = &stage->folds.at[i];
+        bool there = false;
+        for (int before = 0; before < n && !there; before++) {
+            there = has_fold(cost_stage(c, stages[before]), fold->fold);
+        }
+        k->folds += !there;
+        k->registers += there ? 0 : fold->registers;
+        k->sums += there ? 0 : fold->sums;
+        k->ops -= there ? fold->ops : 0;
+        k->time -= there ? fold->time : 0;
+    }
+}
+
 CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
 {
     CostKernel k = {.known = true};
@@ -194,9 +219,7 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
         const CostStage *stage = cost_stage(c, stages[i]);
         k.ops += stage->ops;
         k.time += stage->time;
-        k.registers += stage->registers;
-        k.sums += stage->sums;
-        k.folds += stage->folds;
+        add_folds(c, &k, stages, i);
         k.halo = stage->halo > k.halo ? stage->halo : k.halo;
         k.known = k.known && stage->known;
         k.bytes += c->s->stored[stages[i]] ? bytes_of(c->g, stages[i]) : 0;

@@ -20,15 +20,21 @@ enum { COST_OWN_COLUMNS = 4, COST_MOST_KEPT = 140 };
 enum { COST_LITTLE_WORK = 100, COST_MUCH_WORK = 260 };
 #define COST_FULL "the sums of both folds are more than registers hold"
 
+/* A fold over rows, which keeps a partial result for every open row. */
+typedef struct CostFold {
+    IrExpr fold;
+    double registers, sums, ops, time; /* see CostStage */
+} CostFold;
+
 /* What one stage reads and does. */
 typedef struct CostStage {
     bool counted;
     Vec(IrId) reads; /* all nodes; images also in: */
     Vec(IrId) moved; /* those that are read at other pixels than the current one */
     double ops, halo, registers;
-    double work;       /* instructions, as far as some operators take many */
-    double time, sums; /* as ops and registers, operators and sums weighed by their type, too */
-    int folds;         /* over rows */
+    double work; /* instructions, as far as some operators take many */
+    double time; /* as ops, operators weighed by their type, too */
+    Vec(CostFold) folds;
     bool known;
 } CostStage;
 
@@ -43,7 +49,7 @@ typedef struct CostKernel {
     double bytes, ops; /* a pixel */
     double halo;       /* rows (planes) computed in front of a strip */
     double registers;  /* of a work-item, for the folds over rows */
-    double time, sums; /* see CostStage */
+    double time, sums; /* see CostStage; registers of the partial results alone, weighed by their type */
     int folds, images; /* over rows; that are read beside the pixel */
     bool known;        /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
