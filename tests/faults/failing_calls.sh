@@ -25,11 +25,14 @@ run() {
     unset FAIL_EVER
 }
 
-# Every file under its own name is whole, no other is there.
+# Every file under its own name is whole, no other is there.  Tables of a batch lack the rows of an image that failed.
 whole_or_none() {
     [ -d out ] || return 0
     for file in $(cd out && find . -type f | grep -v '/\.pipec/\|journal'); do
-        cmp -s "good/$file" "out/$file" || { fail "$1: $file is not as it should be"; return; }
+        case $IMAGES:$file in
+        pair:*.csv) ! grep -qvxFf "good/$file" "out/$file" ;;
+        *) cmp -s "good/$file" "out/$file" ;;
+        esac || { fail "$1: $file is not as it should be"; return; }
     done
 }
 
