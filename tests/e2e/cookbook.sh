@@ -1,5 +1,5 @@
 # cookbook.sh: the recipes of docs/cookbook.md give what the page shows, and what scipy, scikit-image, astropy and photutils give
-# (tests/golden/make_cookbook.py).  Ten recipes run on the device, the others on the evaluator, whose bits are those of devices.
+# (tests/golden/make_cookbook.py).  Ten recipes run on the device in turn, the others on the evaluator, whose bits are those of devices.
 . "$(dirname "$0")/lib.sh"
 
 # Each recipe begins with its name: # NAME.pipe
@@ -14,10 +14,15 @@ check grep -q "has $recipes more" "$ROOT/README.md"
 
 # ---- what the page shows --------------------------------------------------------------------
 ln -s "$SAMPLES" samples
+compiled=
+for recipe in percentiles rings colours focus nuclei_3d tracks drift hot_pixels mesh largest; do
+    at=$((${at:--1} + 1))
+    turn_has $at && compiled="$compiled $recipe"
+done
 cat >pipec <<END
 #!/bin/sh
-case \${2%.pipe} in
-percentiles | rings | colours | focus | nuclei_3d | tracks | drift | hot_pixels | mesh | largest) exec "$PIPEC" "\$@" ;;
+case "$compiled " in
+*" \${2%.pipe} "*) exec "$PIPEC" "\$@" ;;
 esac
 exec "$PIPEC" "\$@" --device reference
 END
