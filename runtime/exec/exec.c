@@ -543,7 +543,7 @@ bool exec_narrow(Exec *exec, int output, double most, Err *err)
     Elem elem;
     exec_output(exec, output, &g, &elem);
     const bool fits = elem == ELEM_U32 && most <= UINT16_MAX && exec_ids(exec, output) == NULL;
-    if (!fits || exec->plan->parts != NULL || !is_alone(exec, output)) {
+    if (!fits || !exec_narrows(&exec->target) || exec->plan->parts != NULL || !is_alone(exec, output)) {
         return true;
     }
     TRY(narrow_rows(exec->dev, exec->target.cpu, exec->mem[exec->program->outputs[output].buffer],

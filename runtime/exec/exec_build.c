@@ -152,7 +152,7 @@ static bool compile(ExecBuilt *built, const ExecTarget *target, Err *err)
 {
     Worker workers[MAX_THREADS] = {0};
     const int threads = target->compilers < MAX_THREADS ? target->compilers : MAX_THREADS;
-    TRY(list_tasks(built, threads, target->narrows, err));
+    TRY(list_tasks(built, threads, exec_narrows(target), err));
     int n = threads < built->n_tasks ? threads : built->n_tasks;
     for (int i = 0; i < n; i++) {
         workers[i].built = built;

@@ -22,6 +22,7 @@ enum {
     QUICK_INPUTS = 3, /* labels and two images */
     CPU_PX = 16,      /* pixels a work-item */
     GPU_PX = 4,
+    PAYS_ON_CPU = 64,   /* images of some megapixels: their labels take as long to convert as the kernel to compile */
     UNKNOWN_UNITS = 132 /* an H200's */
 };
 
@@ -50,6 +51,11 @@ ExecTarget exec_target(Device *dev)
     target.compilers = dev ? count_compilers(dev_info(dev)) : 1;
     exec_shape(&target, SHAPE_BY_DEVICE);
     return target;
+}
+
+bool exec_narrows(const ExecTarget *target)
+{
+    return target->narrows && (!target->cpu || target->images >= PAYS_ON_CPU);
 }
 
 void exec_shape(ExecTarget *target, int shape)

@@ -44,6 +44,8 @@ typedef struct ExecTarget {
 bool exec_plan_sky(const Program *program, const ExecInput *inputs, Err *err);
 /* The target for a device, or for an H200 when dev is NULL. */
 ExecTarget exec_target(Device *dev);
+/* Whether labels that fit get 16 bits: a CPU converts them as fast when it writes them, until what has to be compiled pays. */
+bool exec_narrows(const ExecTarget *target);
 /* Generated kernels of a shape (prim.h), and launches as devices of this kind have them. */
 void exec_shape(ExecTarget *target, int shape);
 
