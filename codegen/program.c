@@ -449,6 +449,14 @@ static void mark_rounds(const CgBuild *b, CgKernel *k, const IrStep *step)
     }
 }
 
+/* A loop's first image becomes that of a carry, bit by bit. */
+static bool copies(const IrGraph *g, const IrStep *step)
+{
+    const IrNode *made = ir_node(g, step->stages.at[0]);
+    const IrExprNode *first = made->op == IR_CARRY ? ir_expr(g, made->map.value) : NULL;
+    return first != NULL && first->op == IR_X_READ && ir_node(g, first->node)->elem == made->elem;
+}
+
 static void kernel_step(CgBuild *b, const IrStep *step)
 {
     CgKernel k = new_kernel(b, step, step_name(b, step));
@@ -480,6 +488,7 @@ static void kernel_step(CgBuild *b, const IrStep *step)
                     .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
                     .stream_z = step->shape != IR_SHAPE_DIRECT && step->stream == IR_AX_Z,
                     .boxed = k.boxed,
+                    .copies = copies(b->g, step),
                     .value = -1,
                     .of_value = -1};
     out.writes = written(b, step, &out.n_writes);

@@ -252,6 +252,8 @@ typedef struct ProgStep {
     bool stream_z;         /* LAUNCH: work-items stream over planes, strips are cut from d, and the
                               third dimension of the launch counts h * channels rows */
     bool boxed;            /* its text gives each buffer a pitch and a first column of its own */
+    bool copies;           /* LAUNCH: its result, with which a loop begins, is what it reads; nothing is done where
+                              both have one place */
     const char *primitive; /* PRIMITIVE: name in the runtime's table */
     const ProgArg *args;
     int n_args;

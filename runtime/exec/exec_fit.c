@@ -21,22 +21,23 @@ static bool no_memory(Err *err)
 
 /* Whose results take the place of images that die as they are made. */
 typedef enum Overwriting {
-    NOBODY,
+    COPIES,     /* which then are none */
     PRIMITIVES, /* which do it at no cost */
     EVERYBODY,  /* kernels, too, whose compiler then knows less of what they read and write */
     OVERWRITINGS
 } Overwriting;
 
-static bool is_of_primitive(const Program *program, int buffer)
+static bool may_overwrite(const Program *program, int buffer, Overwriting who)
 {
-    bool is = false;
+    bool may = who == EVERYBODY;
     for (int s = 0; s < program->n_steps; s++) {
         const ProgStep *step = &program->steps[s];
-        for (int i = 0; step->kind == STEP_PRIMITIVE && i < step->n_writes; i++) {
-            is = is || step->writes[i] == buffer;
+        const bool one = step->copies || (step->kind == STEP_PRIMITIVE && who == PRIMITIVES);
+        for (int i = 0; one && i < step->n_writes; i++) {
+            may = may || step->writes[i] == buffer;
         }
     }
-    return is;
+    return may;
 }
 
 /* Each result that is as wide as what it may take the place of does; how many there are. */
@@ -45,7 +46,7 @@ static int find_onto(ExecPlan *plan, Overwriting who)
     int n = 0;
     for (int i = 0; i < plan->program->n_buffers; i++) {
         int onto = plan->program->buffers[i].onto;
-        bool may = who == EVERYBODY || (who == PRIMITIVES && is_of_primitive(plan->program, i));
+        bool may = may_overwrite(plan->program, i, who);
         bool as_wide = may && onto >= 0 && plan->buffers[onto].bytes == plan->buffers[i].bytes;
         plan->buffers[i].onto = as_wide ? onto : -1;
         n += as_wide;
@@ -93,7 +94,7 @@ static void take_arena(ExecPlan *plan, const PlanBuffer *list, PlanResult result
     plan->load = result.load;
 }
 
-/* Results are written onto what dies there if that makes the peak smaller; those of kernels only where the
+/* Results are written onto what dies there if that makes the peak smaller, copies always; those of kernels only where the
  * run does not fit otherwise, for kernels are faster where no image is both read and written. */
 static bool in_one_piece(ExecPlan *plan, const ExecTarget *target, Err *err)
 {
@@ -102,7 +103,7 @@ static bool in_one_piece(ExecPlan *plan, const ExecTarget *target, Err *err)
     PlanResult best = {.peak = UINT64_MAX};
     bool ok = both != NULL || no_memory(err);
     plan->least = UINT64_MAX;
-    for (int who = NOBODY, before = -1; ok && who < OVERWRITINGS; who++) {
+    for (int who = COPIES, before = -1; ok && who < OVERWRITINGS; who++) {
         PlanResult result = {0};
         int n = find_onto(plan, (Overwriting)who);
         if (n == before) {
