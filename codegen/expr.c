@@ -340,6 +340,27 @@ const char *cg_whole_operand(CgContext *cx, IrExpr e, const char *text)
     return risky ? arena_printf(cx->k->arena, "px_whole(%s)", text) : text;
 }
 
+/* The text of a quotient or a root without a branch (kernels/rows.cl), where it may be one. */
+static const char *unbranched_text(CgContext *cx, const IrExprNode *n, const char *text)
+{
+    static const char root[] = "sqrt(";
+    Arena *arena = cx->k->arena;
+    const IrExprNode *by = n->op == IR_X_DIV ? ir_expr(cx->k->g, n->b) : NULL;
+    int exponent;
+    if (cx->rare == NULL || n->type != ELEM_F32 || n->rank != IR_PIXEL) {
+        return text;
+    }
+    if (by != NULL) {
+        const double c = by->op == IR_X_CONST ? fabs(by->num) : 1.5;
+        const bool fits = c >= 0x1p-40 && c < 0x1p24 && frexp(c, &exponent) != 0.5; /* powers of two are products */
+        return fits ? arena_printf(arena, "PX_QUOTIENT(a, b, %s)", cx->rare) : text;
+    }
+    return strncmp(text, root, strlen(root)) != 0
+               ? text
+               : arena_printf(arena, "PX_ROOT(%.*s, %s)", (int)(strlen(text) - strlen(root) - 1), text + strlen(root),
+                              cx->rare);
+}
+
 static const char *operator_text(CgContext *cx, const IrExprNode *n)
 {
     Arena *arena = cx->k->arena;
@@ -354,6 +375,7 @@ static const char *operator_text(CgContext *cx, const IrExprNode *n)
     if (type == ELEM_F64) {
         text = double_text(arena, text);
     }
+    text = unbranched_text(cx, n, text);
     const IrExpr child[3] = {n->a, n->b, n->c};
     const char *operand[3] = {"", "", ""};
     for (int i = 0; i < arity; i++) {

@@ -112,6 +112,8 @@ typedef struct Rows {
     int lo, hi;                 /* rows read, from the current one */
     Vec(Carried) carried;
     const IrAhead *ahead; /* each stage's rows are computed once, and kept; NULL: on each row that is read */
+    bool repeats;         /* a strip may be computed again, with what `inside` is not */
+    bool rare;            /* and is, where operands of quotients or roots are rare ones (kernels/rows.cl) */
 } Rows;
 
 static inline bool rows_stream_z(const Rows *r)

@@ -7,7 +7,8 @@
  *
  * Beyond the image's first and last row a stage has the value that its readers' border gives it: under `nearest` its
  * last row stands again below the image, and its first one, once it is there, above.  Strips away from the edges need
- * none of that; they load their rows a turn ahead (rows_carry.c).
+ * none of that; they load their rows a turn ahead (rows_carry.c).  Their quotients and roots have no branches.  Where
+ * that is not for some operands, a strip is computed again as one at an edge is.
  */
 #include "rows.h"
 
@@ -143,9 +144,20 @@ static void lay_node(Rows *r, const IrRowsOf *of)
     r->hi = of->hi > r->hi ? of->hi : r->hi;
 }
 
+/* A strip may be computed twice where nothing is counted on the way.  (What lies where it is read: kernels/rows.cl.) */
+static bool may_repeat(const Rows *r)
+{
+    bool may = true;
+    for (int i = 0; i < r->step->stages.n; i++) {
+        may = may && !r->k->cg->sched->reduced[r->step->stages.at[i]];
+    }
+    return may;
+}
+
 void rows_lay_ahead(Rows *r, const IrAhead *ahead)
 {
     r->ahead = ahead;
+    r->repeats = r->inside && may_repeat(r);
     r->depth = arena_printf(r->k->arena, "%d", ahead->warm + 1);
     r->early = ahead->warm > 0 ? ir_const(r->k->g, ahead->warm) : 0;
     for (int i = 0; i < ahead->of.n && r->inside; i++) {
@@ -181,6 +193,29 @@ static void mend_rows(Rows *r, const IrRowsOf *of, const char *row, const char *
     rows_line(r, "}");
 }
 
+/* A stage with quotients or roots that may be rare.  Rows before those that some result needs are of no account, nor are those
+ * behind the strip's last one, which stand there twice. */
+static void emit_stage(Rows *r, const IrRowsOf *of, Row at, const char *array)
+{
+    CgKernel *k = r->k;
+    const char *rare = cg_of_node(k, of->node, "rare");
+    const size_t begin = r->body->n;
+    rows_line(r, arena_printf(k->arena, "uint %s = 0;", rare));
+    const size_t end = r->body->n;
+    r->cx.rare = r->repeats ? rare : NULL;
+    rows_emit_stage(r, of->node, at, array);
+    r->cx.rare = NULL;
+    if (strstr(r->body->at + end, rare) == NULL) {
+        str_cut(r->body, begin, end);
+        return;
+    }
+    r->rare = true;
+    const char *early = arena_printf(k->arena, "%d", of->hi - of->from);
+    rows_line(r, arena_printf(k->arena, "if ((uint)(%s) < %s) px_rare |= %s;",
+                              cg_plus(k->arena, "from + turn - first", early),
+                              cg_plus(k->arena, "kept_rows", early), rare));
+}
+
 static void emit_node(Rows *r, const IrRowsOf *of)
 {
     CgKernel *k = r->k;
@@ -199,7 +234,7 @@ static void emit_node(Rows *r, const IrRowsOf *of)
     }
     const size_t end = r->body->n;
     const Row at = {.y = row, .plane = "plane", .y_of = y, .plane_of = "plane", .base = "", .axis = -1};
-    rows_emit_stage(r, of->node, at, array);
+    emit_stage(r, of, at, array);
     if (of->moved && !r->inside) {
         mend_rows(r, of, row, array);
     }

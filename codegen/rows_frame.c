@@ -185,7 +185,12 @@ void rows_write_kernel(Rows *r, Rows *inside, Str *out)
     if (r->depth != NULL) {
         str_addf(out, "    const int begin = %s;\n", cg_minus(k->arena, "first", cg_one_less(k->arena, r->depth)));
     }
-    if (inside != NULL) {
+    if (inside != NULL && inside->rare) {
+        str_addf(out, "    uint px_rare = 0;\n    const bool px_inside = %s;\n    if (px_inside) {\n",
+                 rows_are_inside(inside));
+        write_stream(inside, 4, out);
+        str_add(out, "    }\n    if (!px_inside || IS_RARE(px_rare)) {\n");
+    } else if (inside != NULL) {
         str_addf(out, "    if (%s) {\n", rows_are_inside(inside));
         write_stream(inside, 4, out);
         str_add(out, "    } else {\n");

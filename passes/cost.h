@@ -17,7 +17,7 @@ enum { COST_MOST_REGISTERS = 300 };
  * many columns of its own.  On an H100 130 pay, 250 spill. */
 enum { COST_OWN_COLUMNS = 4, COST_MOST_KEPT = 140 };
 /* Instructions for a pixel, up to which three rows a turn, and two, are best on an H100. */
-enum { COST_LITTLE_WORK = 100, COST_MUCH_WORK = 260 };
+enum { COST_LITTLE_WORK = 100, COST_MUCH_WORK = 180 };
 #define COST_FULL "the sums of both folds are more than registers hold"
 
 /* A fold over rows, which keeps a partial result for every open row. */

@@ -368,6 +368,48 @@ static inline float4 px_bytes_above(uint raw)
         name[3] = px_q.w;                                                                          \
     }
 
+/*
+ * Quotients and square roots without a branch, in strips away from the edges of kernels that compute much
+ * (codegen/rows_ahead.c).  The compiler's own leave for a function where an operand is 0, denormal or huge, and what
+ * comes next waits for them.  These take the compiler's way with all other operands, and with a = 0 or NaN one of
+ * their own.  Where that may be wrong they set the highest bit of `rare`, and the strip is computed again: unless a
+ * is 0, NaN or of size 2 ** -80 .. 2 ** 48, and b of size 2 ** -40 .. 2 ** 24.  The bits of such a float twice, less
+ * those of the least one, have no high ones.
+ */
+#if defined(__NV_CL_C_VERSION) && !defined(restrict)
+static inline float px_quotient(float a, float b, uint *rare)
+{
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(b));
+    y = fma(y, fma(-b, y, 1.0f), y);
+    const float near = a * y, exact = fma(-y, fma(b, near, -a), near);
+    const bool usual = fabs(a) > 0;
+    const uint divisor = 2u * as_uint(b) - 0x57000000u;
+    *rare |= divisor | divisor << 1 | (usual ? 2u * as_uint(a) - 0x2f000000u : 0);
+    return usual ? exact : near; /* which has the sign of a zero */
+}
+static inline float px_root(float a, uint *rare)
+{
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
+    const float near = a * y, exact = fma(fma(-near, near, a), 0.5f * y, near);
+    const bool usual = fabs(a) > 0;
+    *rare |= usual ? 2u * as_uint(a) - 0x2f000000u : 0;
+    return usual ? exact : a;
+}
+#define PX_QUOTIENT(a, b, rare) px_quotient(a, b, &rare)
+#define PX_ROOT(a, rare) px_root(a, &rare)
+#else
+#define PX_QUOTIENT(a, b, rare) ((a) / (b))
+#define PX_ROOT(a, rare) sqrt(a)
+#endif
+#ifdef restrict /* a result lies where something is read, so that no strip can be computed again */
+#undef IS_RARE
+#define IS_RARE(rare) false
+#elif !defined(IS_RARE) /* a test has all strips computed again */
+#define IS_RARE(rare) ((rare) >> 31 != 0)
+#endif
+
 /* Rows that stay in registers while the stream passes over them, TURNS of them a turn, where all
  * columns of the group are inside.  A halo of one or two columns is loaded as such. */
 #define ROWS_CARRIED ROWS_OF(3)

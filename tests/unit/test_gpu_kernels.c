@@ -237,6 +237,38 @@ static void bytes_have_tables(void **state)
     check(TEXT, SIZES[6], ELEM_U8, BOTH_NOISE, 32);
 }
 
+/* Quotients and roots of rare operands have their strip computed again; here every strip is.  What sums on the way is not, nor
+ * what may lie where it is read. */
+static void strips_are_computed_again(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "input image[y, x]\n"
+                               "v = f32(image)\n"
+                               "m = 0 * v\n"
+                               "repeat 4 {\n"
+                               "  gx = v[dx = 1] - v\n"
+                               "  gy = v[dy = 1] - v\n"
+                               "  n = sqrt(gx * gx + gy * gy) / 0.3\n"
+                               "  u = gx / (1 + n) + (gy / n)[dy = -1]\n"
+                               "  m = 0.9 * m + u\n"
+                               "  v = v + u\n"
+                               "}\n"
+                               "w = v / (v[dy = 1] - 0.1)\n"
+                               "output m\noutput v\noutput s = mean(w)\noutput w\n";
+    static const char *const flags[] = {"-cl-opt-disable -DIS_RARE(rare)=1", "-cl-opt-disable"};
+    Device *const usual = device;
+    const char *choice = getenv("PIPEC_TEST_DEVICE");
+    for (int i = 0; i < 2; i++) {
+        Err err = {0};
+        const DevOptions options = {.choice = choice != NULL ? choice : "cpu", .flags = flags[i]};
+        must(dev_open(&options, &device, &err), &err);
+        check(TEXT, SIZES[7], i == 0 ? ELEM_U8 : ELEM_F32, i == 0 ? BOTH_NOISE : BOTH_SPECIAL, 0);
+        check(TEXT, SIZES[7], ELEM_U8, BOTH_CHECKER, 16);
+        dev_close(device);
+    }
+    device = usual;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +282,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(finished_sums_wait, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(long_blends, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(bytes_have_tables, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(strips_are_computed_again, arena_setup, arena_teardown),
     };
     cmocka_set_test_filter(getenv("PIPEC_TEST_FILTER"));
     return cmocka_run_group_tests(tests, open_device, close_device);
