@@ -3,7 +3,7 @@
 # sample: a label image and a table from samples/blobs.tif in out/.
 set -e
 cd "$(dirname "$0")"
-packages="gcc cmake ninja-build pkg-config flex bison libtiff-dev libpng-dev libjpeg-dev zlib1g-dev libexpat1-dev libdeflate-dev libzstd-dev libblosc-dev
+packages="gcc cmake ninja-build pkg-config flex bison libtiff-dev libpng-dev libjpeg-dev libopenjp2-7-dev zlib1g-dev libexpat1-dev libdeflate-dev libzstd-dev libblosc-dev
   libcjson-dev libcfitsio-dev nettle-dev libxxhash-dev libcmocka-dev ocl-icd-opencl-dev opencl-headers pocl-opencl-icd"
 missing=""
 for p in $packages; do

@@ -27,7 +27,7 @@ static const struct Ending {
     {".btf", true, false},  {".lsm", false, false},  {".stk", false, false}, {".png", false, false},
     {".fits", false, true}, {".fit", false, true},   {".fts", false, true},  {".zarr", true, false},
     {".jpg", false, false}, {".jpeg", false, false}, {".czi", false, false}, {".nd2", false, false},
-    {".lif", false, false}, {".ims", false, false},
+    {".lif", false, false}, {".ims", false, false},  {".jp2", false, false}, {".j2k", false, false},
 };
 
 /* The length of a name, of which n letters count, without an ending; 0 when it has another one, or nothing else. */

@@ -23,8 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png,     &image_fits, &image_jpeg,
-                                             &image_zarr, &image_geojson, &image_roi};
+static const ImageFormat *const FORMATS[] = {&image_tiff, &image_png,  &image_fits,    &image_jpeg,
+                                             &image_jp2,  &image_zarr, &image_geojson, &image_roi};
 
 enum { N_FORMATS = sizeof FORMATS / sizeof *FORMATS, HEAD_BYTES = 1024, PATH_BYTES = IMAGE_PATH_BYTES };
 

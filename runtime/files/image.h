@@ -1,5 +1,5 @@
 /*
- * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng), JPEG (libjpeg, in
+ * image: image files in and out, one interface over TIFF (libtiff), PNG (libpng), JPEG and JPEG 2000 (libjpeg, openjpeg, in
  * only), FITS (cfitsio) and OME-Zarr (a folder), and programs that read others (image_external.h).  A file is up to five axes: t, c, z, y, x.  RGB samples are the c axis.
  *
  * Pixels are handed over planar, row by row, in the file's own element type, native byte order:
@@ -42,7 +42,7 @@ typedef enum ImageRemark {
     REMARK_CALIBRATED,  /* ImageJ: values are what its calibration makes of those that are stored */
     REMARK_UNCALIBRATED,  /* TIFF: stored values, though the file says what they stand for */
     REMARK_NODATA,        /* TIFF: one value stands for no data */
-    REMARK_LOSSY,         /* JPEG: pixels are not those that were recorded */
+    REMARK_LOSSY,         /* JPEG, JPEG 2000: pixels are not those that were recorded */
     REMARK_ORIENTATION,   /* TIFF, JPEG: rows are not stored from the top left on */
     REMARK_ALPHA,         /* alpha is left out */
     REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names (ImageInfo.channels) */
@@ -60,7 +60,7 @@ typedef struct ImageInfo {
     double origin[3];           /* where the middle of the first pixel lies along x, y, z, in `unit` */
     char unit[32];              /* as the file spells it: "micron", "um", "mm", "inch", "" */
     double interval;            /* seconds between frames; 0 = unknown */
-    char style[16];             /* "imagej", "ome", "tiff", "png", "jpeg", "fits" */
+    char style[16];             /* "imagej", "ome", "tiff", "png", "jpeg", "jp2", "fits" */
     /* What the file has in one piece, which is decoded at once; 0: nothing that lies across planes or channels. */
     struct {
         int64_t rows, planes, channels;

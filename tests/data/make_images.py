@@ -200,6 +200,10 @@ def photos():
     rgb = np.moveaxis(typed(base(x=37, y=29, c=3), "u8")[0, :, 0], 0, -1)
     Image.fromarray(rgb).save(path("photo_progressive.jpg"), quality=100, subsampling=0, progressive=True)
     Image.fromarray(flat).convert("CMYK").save(path("photo_cmyk.jpg"))
+    Image.fromarray(plane("u8", x=37, y=29)).save(path("photo_gray.jp2"))
+    Image.fromarray(plane("u16", x=37, y=29)).save(path("photo_u16.jp2"))
+    Image.fromarray(rgb).save(path("photo_rgb.j2k"), no_jp2=True, tile_size=(16, 16))
+    Image.fromarray(flat).save(path("photo_flat.jp2"), irreversible=True, quality_mode="dB", quality_layers=[60])
 
 
 def fax():

@@ -213,6 +213,7 @@ static void test_heads(void **state)
     refuse("head.png", "\x89PNG\r\n\x1a\n", 8, "damaged");
     refuse("head.fits", "SIMPLE  =                    T", 30, "damaged");
     refuse("photo.jpg", "\xFF\xD8\xFF\xE0", 4, "it is damaged");
+    refuse("photo.j2k", "\xFF\x4F\xFF\x51", 4, "it is damaged");
     refuse("scan.data", "ZISRAWFILE\0\0\0", 13, "Zeiss CZI");
     refuse("text.txt", "hello", 5, "neither a TIFF, a PNG, a JPEG nor a FITS");
 }
@@ -235,6 +236,35 @@ static void test_jpeg(void **state)
     free(text);
     text = load("photo_cmyk.jpg", &size);
     refuse("cmyk.jpg", text, size, "neither gray nor RGB");
+    free(text);
+}
+
+/* The same of openjpeg. */
+static void test_jp2(void **state)
+{
+    size_t size, at = 0;
+    char *text = load("photo_rgb.j2k", &size);
+    (void)state;
+    refuse("cut.j2k", text, size - 200, "cut off");
+    refuse("half.j2k", text, size / 2, "cut off");
+    while (memcmp(text + at, "\xFF\x51", 2) != 0) { /* the size: SIZ, length, capabilities, width, height */
+        at++;
+    }
+    char *samples = text + at + 40; /* depth and subsampling of each */
+    const char depth = samples[0];
+    samples[1] = 2;
+    refuse("apart.j2k", text, size, "not all of one size");
+    samples[1] = 1;
+    for (int i = 0; i < 3; i++) {
+        samples[3 * i] = 23;
+    }
+    refuse("deep.j2k", text, size, "more than 16 bits");
+    for (int i = 0; i < 3; i++) {
+        samples[3 * i] = depth;
+    }
+    memcpy(text + at + 6, "\0\0\xFF\xDC\0\0\xFF\xDC", 8);
+    memcpy(text + at + 22, "\0\0\xFF\xDC\0\0\xFF\xDC", 8); /* one tile */
+    refuse("huge.j2k", text, size, "claims 65500 x 65500 pixels");
     free(text);
 }
 
@@ -635,6 +665,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_damages),      cmocka_unit_test(test_heads),       cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_damages),      cmocka_unit_test(test_heads),       cmocka_unit_test(test_jp2),
         cmocka_unit_test(test_fits_sizes),   cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles),
         cmocka_unit_test(test_fits_streams), cmocka_unit_test(test_second_page), cmocka_unit_test(test_short_strips),
         cmocka_unit_test(test_tag_bomb),     cmocka_unit_test(test_chains),      cmocka_unit_test(test_cut_off),
