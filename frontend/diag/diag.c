@@ -75,6 +75,12 @@ void diags_rewind(Diags *diags, const Diags *before)
     }
 }
 
+/* Did the scanner make something else of this word than what was meant? */
+static bool is_misread(DiagId id)
+{
+    return id >= DIAG_UNKNOWN_CHARACTER && id <= DIAG_FOREIGN_SPELLING;
+}
+
 Diag *diag_add(Diags *diags, DiagId id, Span span, ...)
 {
     Diag *diag = arena_new(diags->arena, Diag);
@@ -86,7 +92,8 @@ Diag *diag_add(Diags *diags, DiagId id, Span span, ...)
         return diag;
     }
     for (const Diag *old = *bucket; old != NULL; old = old->same) {
-        if (old->id == id && old->span.source == span.source && old->span.begin == span.begin) {
+        bool follows = old->id == id || is_misread(old->id); /* from what was said here before */
+        if (follows && old->span.source == span.source && old->span.begin == span.begin) {
             return diag; /* labels given to it are shown nowhere */
         }
     }

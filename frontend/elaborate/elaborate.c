@@ -293,7 +293,11 @@ static void param(Elab *el, const AstStmt *s)
         el_error(el, PARAM_RANGE_EMPTY, s->lo->span, p.lo, p.hi);
     } else if (!(p.value >= p.lo && p.value <= p.hi)) {
         Diag *d = el_error(el, PARAM_DEFAULT_OUTSIDE, s->a->span, p.value, p.lo, p.hi);
-        diag_note(el->diags, d, s->lo->span, "the range is given here");
+        if (s->lo != NULL) {
+            diag_note(el->diags, d, s->lo->span, "the range is given here");
+        } else {
+            diag_help(el->diags, d, "a param is never nan");
+        }
     }
     p.integer = unit == NULL && is_whole(s->a) && is_whole(s->lo) && is_whole(s->hi);
     if (unit != NULL) {

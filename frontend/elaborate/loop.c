@@ -183,12 +183,12 @@ static void read_until(Elab *el, const AstStmt *s, int id)
     el->g->loops.at[id].until = v.expr;
 }
 
-/* Is there a round whatever the params are? */
+/* Is there a round whatever the params are?  A wrong number of rounds was told. */
 static bool has_round(const Elab *el, const IrLoop *loop)
 {
     IrExpr count = loop->count != 0 ? loop->count : loop->at_most;
     const IrExprNode *n = ir_expr(el->g, count);
-    return n->op == IR_X_PARAM ? el->g->params.at[(int)n->num].lo >= 1 : n->op == IR_X_CONST;
+    return count == 0 || (n->op == IR_X_PARAM ? el->g->params.at[(int)n->num].lo >= 1 : n->op == IR_X_CONST);
 }
 
 /* Selections made inside cannot be used after: their masks read values that have moved on.  What is not carried has a value

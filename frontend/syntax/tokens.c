@@ -141,9 +141,16 @@ static Span bracket_span(const Filter *f, const Bracket *bracket)
     return (Span){f->source, bracket->begin, bracket->end};
 }
 
+/* A string that is not closed has the closing bracket in it. */
+static bool is_swallowed(const Filter *f)
+{
+    const Token *last = f->clean->n > 0 ? &f->clean->at[f->clean->n - 1] : NULL;
+    return last != NULL && last->kind == T_STRING && last->silent;
+}
+
 static void complain_unclosed(Filter *f, const Bracket *bracket)
 {
-    if (f->diags == NULL) {
+    if (f->diags == NULL || is_swallowed(f)) {
         return;
     }
     const char *closes = bracket->text[0] == '(' ? ")" : bracket->text[0] == '[' ? "]" : "}";
