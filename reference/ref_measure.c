@@ -82,21 +82,57 @@ static bool make_mask(Object *o, int dims)
 
 /* ---- moments --------------------------------------------------------------------------- */
 
-static void sum_moments(const Object *o, int dims, const float *image, double *m)
+enum { LANES = 32 }; /* MEASURE_LANES of the kernels */
+
+/* Of each row of the box, channels one over the other: sums of values times powers of the distance from the anchor. */
+static void sum_rows(const Object *o, const float *image, double (*rows)[4])
 {
-    int64_t anchor[3];
-    for (int axis = 0; axis < 3; axis++) {
-        anchor[axis] = measure_anchor(o->base.sum[axis], o->n);
-    }
-    memset(m, 0, MEASURE_MAX_MOMENTS * sizeof *m);
+    const MeasureObject *b = &o->base;
+    const int64_t anchor = measure_anchor(b->sum[0], o->n);
+    const int tall = b->hi[1] - b->lo[1] + 1;
     for (size_t i = 0; i < o->n; i++) {
-        double d[3] = {(double)(o->pixels[i].x - anchor[0]), (double)(o->pixels[i].y - anchor[1]),
-                       (double)(o->pixels[i].z - anchor[2])};
-        double value = image != NULL ? (double)image[o->pixels[i].at] : 1;
-        for (int k = 0; k < (dims == 3 ? 64 : 16); k++) {
-            m[k] += value * pow(d[0], k % 4) * pow(d[1], k / 4 % 4) * pow(d[2], k / 16);
+        const Pixel *p = &o->pixels[i];
+        double *row = rows[(p->z - b->lo[2]) * tall + p->y - b->lo[1]];
+        double dx = (double)(p->x - anchor), value = image != NULL ? (double)image[p->at] : 1;
+        row[0] += value;
+        row[1] += value * dx;
+        row[2] += value * (dx * dx);
+        row[3] += value * (dx * dx * dx);
+    }
+}
+
+/* Rows are added to one of LANES sums in turn, and these by halves: beyond 2^53 the order is heard. */
+static bool sum_moments(const Object *o, int dims, const float *image, double *m)
+{
+    const MeasureObject *b = &o->base;
+    const int tall = b->hi[1] - b->lo[1] + 1, n = tall * (b->hi[2] - b->lo[2] + 1);
+    double lanes[LANES][MEASURE_MAX_MOMENTS] = {{0}}, (*rows)[4] = calloc((size_t)n, sizeof *rows);
+    if (rows == NULL) {
+        return false;
+    }
+    sum_rows(o, image, rows);
+    for (int i = 0; i < n; i++) {
+        const double dy = (double)(b->lo[1] + i % tall - measure_anchor(b->sum[1], o->n)),
+                     dz = (double)(b->lo[2] + i / tall - measure_anchor(b->sum[2], o->n));
+        double along_z = 1;
+        for (int r = 0; r < (dims == 3 ? 4 : 1); r++, along_z *= dz) {
+            double scale = along_z;
+            for (int q = 0; q < 4; q++, scale *= dy) {
+                for (int p = 0; p < 4; p++) {
+                    lanes[i % LANES][16 * r + 4 * q + p] += rows[i][p] * scale;
+                }
+            }
         }
     }
+    free(rows);
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        for (int i = 0; i < half * MEASURE_MAX_MOMENTS; i++) {
+            lanes[i / MEASURE_MAX_MOMENTS][i % MEASURE_MAX_MOMENTS] +=
+                lanes[i / MEASURE_MAX_MOMENTS + half][i % MEASURE_MAX_MOMENTS];
+        }
+    }
+    memcpy(m, lanes[0], sizeof lanes[0]);
+    return true;
 }
 
 /* ---- outline --------------------------------------------------------------------------- */
@@ -342,7 +378,7 @@ static void find_percentile(const Object *o, const float *image, double fraction
     double rank = measure_rank(o->n, fraction);
     size_t lower = (size_t)rank, upper = lower + ((double)lower < rank);
     for (size_t i = 0; i < o->n; i++) {
-        sorted[i] = image[o->pixels[i].at];
+        sorted[i] = image[o->pixels[i].at] + 0.0f; /* -0 is 0 */
     }
     qsort(sorted, o->n, sizeof *sorted, compare_floats);
     v->median = measure_between((double)sorted[lower], (double)sorted[upper], rank);
@@ -417,8 +453,8 @@ static bool measure_intensity(const Object *o, const float *image, Units units, 
                               double fraction, MeasureIntensity *v)
 {
     sum_intensity(o, image, units, v);
-    if (needs & (MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD)) {
-        sum_moments(o, dims, image, v->moments);
+    if (needs & (MEASURE_WEIGHTED | MEASURE_WEIGHTED_THIRD) && !sum_moments(o, dims, image, v->moments)) {
+        return false;
     }
     measure_close(v);
     if (needs & MEASURE_MEDIAN) {
@@ -441,8 +477,9 @@ static bool measure_intensity(const Object *o, const float *image, Units units, 
 static bool measure_object(Object *o, const MeasureFrame *frame, unsigned needs)
 {
     find_box(o);
-    if (needs & (MEASURE_SECOND | MEASURE_THIRD | MEASURE_MOMENTS)) {
-        sum_moments(o, frame->dims, NULL, o->base.moments);
+    if (needs & (MEASURE_SECOND | MEASURE_THIRD | MEASURE_MOMENTS) &&
+        !sum_moments(o, frame->dims, NULL, o->base.moments)) {
+        return false;
     }
     unsigned masked = MEASURE_HULL | MEASURE_FILLED | MEASURE_PERIMETER | MEASURE_CROFTON | MEASURE_EULER;
     bool ok = true;

@@ -240,16 +240,19 @@ static inline float4 px_bytes_above(uint raw)
 #define RISING_uint(raw) KEPT_AS_IS(uint, float, raw)
 #define RISING_int(raw) KEPT_AS_IS(int, float, raw)
 #define RISING_float(raw) (raw)
+#define RISING_double(raw) KEPT_AS_IS(double, float, raw)
 #define FOOT_ushort(v) (float)(v)
 #define FOOT_short(v) (float)(v)
 #define FOOT_uint(v) (float)(v)
 #define FOOT_int(v) (float)(v)
 #define FOOT_float(v) (v)
+#define FOOT_double(v) (float)(v)
 #define ABOVE_ushort 0.0f
 #define ABOVE_short 0.0f
 #define ABOVE_uint 0.0f
 #define ABOVE_int 0.0f
 #define ABOVE_float 0.0f
+#define ABOVE_double 0.0f
 #define RISING(T, raw) PX_JOIN(RISING_, T)(raw)
 #define FOOT(T, v) PX_JOIN(FOOT_, T)(v)
 #define ABOVE(T) PX_JOIN(ABOVE_, T)

@@ -187,6 +187,7 @@ static void finished_sums_wait(void **state)
 {
     (void)state;
     check_sizes("input image[y, x]\noutput a = gaussian(image, 1) - gaussian(image, 2)\n", ELEM_F32, BOTH_SPECIAL);
+    check("input image[y, x]\noutput a = gaussian(image, 2)\n", SIZES[4], ELEM_F64, BOTH_NOISE, 0);
     static const char *const TEXTS[] = {
         "input image[y, x]\noutput a = gaussian(image, 1.5, border = wrap) - gaussian(image, 1, border = reflect)\n",
         "input image[y, x]\noutput a = gaussian(image, 0.7) - gaussian(image, 3) * gaussian(image, 1.2)\n",

@@ -8,7 +8,7 @@
  * neighbours in one buffer have into the other, which is right whatever the order, and tells
  * whether anything changed.
  *
- * The host defines MEASURE_SPACE.
+ * The host defines MEASURE_SPACE and MEASURE_CHANNELS, which lie one over the other.
  */
 #define MEASURE_FILL_GROUP 128
 
@@ -115,9 +115,11 @@ MEASURE_INLINE uint measure_count(MeasureFlood f, global const uint *a)
 /* The word of an object's pixels that are not in it; those behind the end of a row are not. */
 #define MEASURE_OPEN_WORD(own_mask, own_y, own_z, own_k, own_wide)                                 \
     uint own_mask = 0xffffffff;                                                                    \
-    for (int own_x = 32 * (own_k); own_x < min(32 * (own_k) + 32, own_wide); own_x++) {            \
-        const uint own_label = read_0(READ_ARGS, own_box.x0 + own_x, own_y, own_z);                \
-        own_mask ^= own_label == own_first + own_object ? 1u << own_x % 32 : 0;                    \
+    for (int own_c = 0; own_c < MEASURE_CHANNELS; own_c++) {                                       \
+        for (int own_x = 32 * (own_k); own_x < min(32 * (own_k) + 32, own_wide); own_x++) {        \
+            const uint own_label = read_0(READ_ARGS, own_box.x0 + own_x, own_y, (own_z) + own_c);  \
+            own_mask &= ~(own_label == own_first + own_object ? 1u << own_x % 32 : 0);             \
+        }                                                                                          \
     }
 
 /* An object's box, or what of it lies in a part and the rows (planes) around it, as a flood. */

@@ -3,7 +3,7 @@
  * the values of each side by side, its weighted moments, digits of its median.  Objects, places and parts are
  * as in measure_rows.cl.
  *
- * The host defines MEASURE_SPACE and MEASURE_READ_VALUE (the reader of the image).
+ * The host defines MEASURE_SPACE, MEASURE_CHANNELS and MEASURE_READ_VALUE (the reader of the image).
  */
 
 /* The cursor of an object that has no place is at least this. */
@@ -43,17 +43,21 @@ MEASURE_GROUP_KERNEL void measure_gather(READ_PARAMS, const int own_w, const int
 
 #define MEASURE_LANES 32
 
-/* Sums over a row of an object of its values times powers of the distance from the anchor. */
+/* Sums over a row of an object of its values times powers of the distance from the anchor; channels lie one
+ * over the other. */
 #define MEASURE_WEIGH_ROW(own_t, own_y, own_z)                                                     \
     double own_t[4] = {0, 0, 0, 0};                                                                \
-    for (int own_x = own_box.x0; own_x <= own_box.x1; own_x++) {                                   \
-        if (read_0(READ_ARGS, own_x, own_y, own_z) == own_first + own_object) {                    \
-            const double own_v = (double)MEASURE_READ_VALUE(READ_ARGS, own_x, own_y, own_z),       \
-                         own_dx = own_x - own_ax;                                                  \
-            own_t[0] += own_v;                                                                     \
-            own_t[1] += own_v * own_dx;                                                            \
-            own_t[2] += own_v * (own_dx * own_dx);                                                 \
-            own_t[3] += own_v * (own_dx * own_dx * own_dx);                                        \
+    for (int own_c = 0; own_c < MEASURE_CHANNELS; own_c++) {                                       \
+        for (int own_x = own_box.x0; own_x <= own_box.x1; own_x++) {                               \
+            if (read_0(READ_ARGS, own_x, own_y, (own_z) + own_c) == own_first + own_object) {      \
+                const double own_v = (double)MEASURE_READ_VALUE(READ_ARGS, own_x, own_y,           \
+                                                                (own_z) + own_c),                  \
+                             own_dx = own_x - own_ax;                                              \
+                own_t[0] += own_v;                                                                 \
+                own_t[1] += own_v * own_dx;                                                        \
+                own_t[2] += own_v * (own_dx * own_dx);                                             \
+                own_t[3] += own_v * (own_dx * own_dx * own_dx);                                    \
+            }                                                                                      \
         }                                                                                          \
     }
 
