@@ -50,9 +50,14 @@ static const uint8_t FOLD_OF[IR_FOLDS] = {
     [IR_FOLD_MAX] = HOST_MAX, [IR_FOLD_ANY] = HOST_ANY,   [IR_FOLD_ALL] = HOST_ALL,
 };
 
+/* A fold in the body that does not go on with the sequence stands behind an operator, for the host takes others as one. */
 static HostNode fold_node(CgHost *host, const IrExprNode *n)
 {
     int body = cg_host(host, n->a);
+    if (!n->flat && ir_expr(host->g, n->a)->op == IR_X_FOLD) {
+        const int one = add(host, (HostNode){.op = HOST_CONST, .num = 1});
+        body = add(host, (HostNode){.op = HOST_OP2, .d = (uint8_t)hostop_from_name("mul"), .a = body, .b = one});
+    }
     return (HostNode){.op = HOST_FOLD,
                       .d = FOLD_OF[n->fold],
                       .a = body,
