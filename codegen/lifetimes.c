@@ -31,8 +31,8 @@ static int end_of_loop(const CgLifetimes *l, int begin)
 }
 
 /* A carry takes over the place of its next value, round by round, so that after the loop it may lie
- * in either: both stay as long as the longer one. */
-static void extend_carries(const CgLifetimes *l, int begin, int end)
+ * in either: both stay as long as the longer one, and as long as the outermost loop around them. */
+static void extend_carries(const CgLifetimes *l, int end, int outer_begin, int outer_end)
 {
     const ProgStep *step = &l->steps[end];
     for (int i = 0; i < step->n_carries; i++) {
@@ -40,9 +40,9 @@ static void extend_carries(const CgLifetimes *l, int begin, int end)
         if (c->is_value) {
             continue;
         }
-        live_at(l, c->carry, begin);
-        live_at(l, c->carry, end);
-        live_at(l, c->next, begin);
+        live_at(l, c->carry, outer_begin);
+        live_at(l, c->carry, outer_end);
+        live_at(l, c->next, outer_begin);
         live_at(l, c->next, l->buffers[c->carry].last);
         live_at(l, c->carry, l->buffers[c->next].last);
     }
@@ -67,10 +67,13 @@ static void extend_over_loop(const CgLifetimes *l, int begin, int end)
 static void extend_over_loops(const CgLifetimes *l)
 {
     for (int round = 0; round < l->cg->g->loops.n; round++) {
+        int outer_begin = 0, outer_end = -1;
         for (int begin = 0; begin < l->n_steps; begin++) {
             if (l->steps[begin].kind == STEP_LOOP) {
                 int end = end_of_loop(l, begin);
-                extend_carries(l, begin, end);
+                outer_begin = begin > outer_end ? begin : outer_begin;
+                outer_end = begin > outer_end ? end : outer_end;
+                extend_carries(l, end, outer_begin, outer_end);
                 extend_over_loop(l, begin, end);
             }
         }
