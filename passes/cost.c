@@ -64,6 +64,35 @@ static bool is_stream(const IrGraph *g, IrExpr e, const void *ctx)
     return n->op == IR_X_READ && (is_index(g, n->b, *index) || is_index(g, n->c, *index));
 }
 
+/* Whether an expression's value is one of the column (axis x) or row that the index names: its neighbours have it as well. */
+static bool is_of_place(const IrGraph *g, IrExpr e, double index, int axis)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    if (e == 0 || n->rank <= IR_HOST) {
+        return true;
+    }
+    if (n->op == IR_X_READ) {
+        const IrExpr offset[] = {n->a, n->b, n->c};
+        bool is = is_index(g, offset[axis], index) && (n->channel == 0 || ir_expr(g, n->channel)->rank <= IR_HOST);
+        for (int ax = 0; ax < IR_AX_C; ax++) {
+            is = is && (ax == axis || offset[ax] == 0 || ir_expr(g, offset[ax])->rank <= IR_HOST);
+        }
+        return is;
+    }
+    return ir_expr_op_arity(n->op) > 0 && is_of_place(g, n->a, index, axis) && is_of_place(g, n->b, index, axis) &&
+           is_of_place(g, n->c, index, axis);
+}
+
+/* How often a fold's body is computed for a pixel: that of a row once for all open rows, that of a column for those that a
+ * work-item reads, and any other in each round. */
+static double times_of(const IrGraph *g, const IrExprNode *fold, double rounds)
+{
+    if (is_of_place(g, fold->a, fold->num, IR_AX_X)) {
+        return (PIXELS + rounds - 1) / PIXELS;
+    }
+    return is_of_place(g, fold->a, fold->num, IR_AX_Y) || is_of_place(g, fold->a, fold->num, IR_AX_Z) ? 1 : rounds;
+}
+
 static Ops count(Count *c, IrExpr e);
 
 static Ops add(Ops a, Ops b)
@@ -83,7 +112,8 @@ static Ops count_fold(Count *c, IrExpr e, const IrExprNode *n)
     const double rounds = rounds_of(c, n), size = n->type == ELEM_F64 ? 2 : 1;
     const double step = n->fold == IR_FOLD_BLEND ? 2 : 1; /* a product more */
     const Ops body = count(c, n->a), nth = count(c, n->nth);
-    const Ops all = {rounds * (step + body.n) + nth.n, rounds * (size + body.time) + nth.time};
+    const double times = times_of(c->g, n, rounds);
+    const Ops all = {rounds * step + times * body.n + nth.n, rounds * size + times * body.time + nth.time};
     if (ir_any(c->g, n->a, is_stream, &n->num)) { /* kept transposed: a partial result for every open row */
         const CostFold fold = {e, PIXELS * rounds + FOLD_REGISTERS, PIXELS * rounds * size, all.n, all.time};
         vec_push(c->g->arena, &c->of->folds, fold);

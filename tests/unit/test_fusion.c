@@ -32,8 +32,10 @@ typedef struct Plan {
 static void check(const char *text, const int size[4], Elem elem, int kind, Plan plan)
 {
     IrGraph *g = pipeline_must("test.pipe", text);
-    BothCase in = {.n_inputs = 1, .part_rows = plan.part_rows, .shape = plan.shape};
-    in.inputs[0] = both_image(size[0], size[1], size[2], size[3], elem, 7, kind);
+    BothCase in = {.part_rows = plan.part_rows, .shape = plan.shape};
+    for (IrId id = 1; id < (IrId)g->nodes.n && ir_node(g, id)->op == IR_INPUT; id++) {
+        in.inputs[in.n_inputs++] = both_image(size[0], size[1], size[2], size[3], elem, 6 + id, kind);
+    }
     for (int i = 0; i < g->params.n; i++) {
         in.params[i] = g->params.at[i].value;
     }
@@ -43,7 +45,9 @@ static void check(const char *text, const int size[4], Elem elem, int kind, Plan
         fail_msg("%d x %d x %d, %s of %s, fuse %d, parts of %d, shape %d: %s\n%s", size[0], size[1], size[2],
                  BOTH_KIND_NAMES[kind], elem_name(elem), (int)plan.fuse, plan.part_rows, plan.shape, why, text);
     }
-    free((void *)(uintptr_t)in.inputs[0].pixels);
+    for (int i = 0; i < in.n_inputs; i++) {
+        free((void *)(uintptr_t)in.inputs[i].pixels);
+    }
 }
 
 /* With the kernels of GPUs and of CPUs, in parts and unfused; several groups in each direction. */
@@ -156,6 +160,10 @@ static void readers_of_one_image_share_a_kernel(void **state)
     static const Counted CASES[] = {
         {"input image[y, x]\noutput a = gaussian(image, 1)\noutput b = gaussian(image, 2)\n", 1},
         {"input image[y, x]\noutput a = sqrt(image)\noutput b = image * 2\noutput c = image > 3\n", 1},
+        /* inputs that meet */
+        {"input image[y, x]\ninput flat[y, x]\nv = image - flat\nb = gaussian(v, 2)\n"
+         "output a = gaussian(v, 1) - b\noutput b\n",
+         1},
         /* the same sums over rows in both, which are open once */
         {"input image[y, x]\nlo = min_filter(image, 10)\nhi = max_filter(image, 10)\noutput a = image - lo * hi\n"
          "output b = hi - lo\n",
