@@ -219,11 +219,12 @@ static const Argument ARGUMENTS[OP_TYPES] = {
 static bool draw_by_name(Draw *d, Str *out, const OpParam *param)
 {
     static const char *const CONNECTIVITIES[] = {"1", "2", "3", "4", "8", "6", "18", "26"};
-    bool known = strcmp(param->name, "connectivity") == 0;
-    if (known) {
-        str_add(out, draw_one(d, CONNECTIVITIES));
+    static const char FOREST[] = "\"forest 1 features 1 classes 1 2 trees 1 split 0 90 leaf 1 0 leaf 0 1\"";
+    const bool connectivity = strcmp(param->name, "connectivity") == 0, forest = strcmp(param->name, "forest") == 0;
+    if (connectivity || forest) {
+        str_add(out, forest ? FOREST : draw_one(d, CONNECTIVITIES));
     }
-    return known;
+    return connectivity || forest;
 }
 
 static void draw_argument(Draw *d, Str *out, const OpParam *param)
@@ -270,10 +271,11 @@ void draw_call(Draw *d, Str *out, const Op *op)
         const OpParam *param = &op->param[i];
         if (param->rest) {
             draw_rest(d, out, param);
+            named = true;
             continue;
         }
         if (param->value != NULL && !takes_long(param) && draw_chance(d, 50)) {
-            named = true; /* those behind it need their names */
+            named = true; /* those behind it need their names, as those behind a "..." do */
             d->call.type[i] = DRAW_LEFT_OUT;
             continue;
         }

@@ -462,8 +462,8 @@ static void count_operators(const Ops *ops, const char *statement, Coverage *cov
     }
 }
 
-/* One more statement, or none after some tries. */
-static void add_statement(Gen *gen, const Op *op, Coverage *coverage)
+/* One more statement, or false after some tries. */
+static bool add_statement(Gen *gen, const Op *op, Coverage *coverage)
 {
     Draw *d = &gen->draw;
     for (int tries = 0; tries < 8; tries++) {
@@ -485,9 +485,10 @@ static void add_statement(Gen *gen, const Op *op, Coverage *coverage)
             learn_function(d, statement.at);
             count_operators(d->ops, statement.at, coverage);
             count_arguments(&d->call, coverage);
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 /* ---- what stands in front and behind ----------------------------------------------------- */
@@ -660,24 +661,38 @@ static void rename_some(Gen *gen, bool each)
     }
 }
 
-void generate(unsigned seed, GenerateHow how, Subject *subject, Coverage *coverage)
+/* What stands in front, and a call of the operator that the seed is about; whether images of these axes have one (NULL: any axes). */
+static bool begin(Gen *gen, unsigned seed, const char *axes, Subject *subject, Coverage *coverage)
 {
-    Gen gen = {.draw = {.grid = -1}, .subject = subject};
-    Draw *d = &gen.draw;
+    *gen = (Gen){.draw = {.grid = -1}, .subject = subject};
+    Draw *d = &gen->draw;
     draw_seed(d, seed);
     memset(subject, 0, sizeof *subject);
-    arena_init(&gen.arena);
-    str_init(&gen.text, &gen.arena);
+    arena_init(&gen->arena);
+    str_init(&gen->text, &gen->arena);
     d->ops = pipeline_library()->ops;
     assert(d->ops->n <= COVERAGE_OPS);
     d->axes = choose_axes(d);
-    add_cases(&gen, seed, 3);
-    add_inputs(&gen);
-    add_params(&gen);
-    add_kernel(&gen);
-    add_statement(&gen, &d->ops->at[seed % (unsigned)d->ops->n], coverage);
+    d->axes = axes != NULL ? axes : d->axes;
+    add_cases(gen, seed, 3);
+    add_inputs(gen);
+    add_params(gen);
+    add_kernel(gen);
+    return add_statement(gen, &d->ops->at[seed % (unsigned)d->ops->n], coverage);
+}
+
+void generate(unsigned seed, GenerateHow how, Subject *subject, Coverage *coverage)
+{
+    static const char *const OTHERS[] = {"xyc", "xyz", "xy"}; /* pictures and volumes are what some operators need */
+    Gen gen;
+    bool called = begin(&gen, seed, NULL, subject, coverage);
+    for (size_t i = 0; !called && i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        arena_free(&gen.arena);
+        called = begin(&gen, seed, OTHERS[i], subject, coverage);
+    }
+    Draw *d = &gen.draw;
     for (unsigned n = how.small ? draw_below(d, 2) : 1 + draw_below(d, 7); n > 0; n--) {
-        add_statement(&gen, NULL, coverage);
+        (void)add_statement(&gen, NULL, coverage);
     }
     add_outputs(&gen, how.small ? 1 : 4);
     rename_some(&gen, how.renamed);
