@@ -370,13 +370,23 @@ static void print_sources(Printer *p)
     }
 }
 
+/* What is read back has an end of one byte at each line. */
+static int bytes_read_back(Span span)
+{
+    int bytes = span.end - span.begin;
+    for (int i = span.begin + 1; i < span.end; i++) {
+        bytes -= span.source->text[i - 1] == '\r' && span.source->text[i] == '\n';
+    }
+    return bytes;
+}
+
 static void print_place(Printer *p, Span span)
 {
     if (span.source != NULL) {
         int line, column;
         span_line_column(span, &line, &column);
         str_addf(p->out, " at %d:%d:%d+%d", (int)(lines_of(p, span.source) - p->sources.at), line, column,
-                 span.end - span.begin);
+                 bytes_read_back(span));
     }
     str_add(p->out, "\n");
 }

@@ -46,6 +46,8 @@ static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
         diag_help(el->diags, d, "number(%s) is an image of 0 and 1", words);
     } else if (v.kind == VAL_SELECTION) {
         diag_help(el->diags, d, "%s needs every pixel: keep the image and select afterwards", call->op->name);
+    } else if (v.kind == VAL_UNIFORM && strcmp(call->op->name, "f64") == 0) {
+        diag_help(el->diags, d, "it is f64 already: %s", words);
     }
 }
 

@@ -247,6 +247,7 @@ static void every_part_reads_back(void **state)
 {
     (void)state;
     check("every-part.pipe", SHOWS_EVERYTHING, true);
+    check("lines.pipe", "input a[y, x]\r\noutput b = max(\r\n\ra,\r\n2\r\n)", true);
     check("formats.pipe",
           "input a[y, x]\noutput b = a as zarr(compress = zstd, chunk = 128, version = 0.5, shard = false)\n", true);
 }
