@@ -274,6 +274,22 @@ def band_pass(m, v):
     return {"result": band > 2 * band.std()}
 
 
+def sauvola(m, v):
+    labels = label(m, v > m.sk("filters").threshold_sauvola(v, 25))
+    keep = m.xp.bincount(labels.ravel()) >= 40
+    keep[0] = False
+    labels = (m.xp.cumsum(keep) * keep)[labels]
+    names = ("area", "mean_intensity", "bbox", "perimeter", "solidity")
+    m.sk("measure").regionprops_table(labels, v, properties=names)
+    return {"labels": labels}
+
+
+def top_hat(m, v):
+    y, x = m.xp.mgrid[-7:8, -7:8]
+    top = v - m.nd.grey_opening(v, footprint=x * x + y * y <= 49, mode="nearest")
+    return {"labels": label(m, top > m.sk("filters").threshold_yen(top))}
+
+
 def flat_field(m, v):
     ground = gaussian(m, v, 50)
     flat = v / m.xp.maximum(ground, 1) * ground.mean()
@@ -369,8 +385,10 @@ PEERS = {
     "bilateral": bilateral,
     "local contrast": local_contrast,
     "perona malik": perona,
+    "sauvola": sauvola,
     "scales": scales,
     "structure tensor": tensor,
+    "top hat": top_hat,
     "total variation": total_variation,
     "volume peaks": volume_peaks,
     "unsharp mask": lambda m, v: {"result": m.xp.clip(v + m.xp.float32(1.5) * (v - gaussian(m, v, 3)), 0, 255)},

@@ -306,6 +306,10 @@ static const char *div_text(CgContext *cx, const IrExprNode *n)
 {
     const IrExprNode *by = ir_expr(cx->k->g, n->b);
     Arena *arena = cx->k->arena;
+    if (by->op == IR_X_CONST && by->type == ELEM_F64 && n->rank == IR_PIXEL && px_divides_wide_by(by->num)) {
+        return arena_printf(arena, "PX_DIV_WIDE_BY(%s, %s, %s)", cg_expr(cx, n->a), number_text(arena, by->num, true),
+                            number_text(arena, 1 / by->num, true));
+    }
     const float c = by->op == IR_X_CONST && by->type == ELEM_F32 ? (float)by->num : 0, part = px_even_part(c);
     if (part == 0) {
         return NULL;

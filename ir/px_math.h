@@ -649,6 +649,17 @@ static inline float px_div_by_even(float x, float c, float y, float q, float par
     return px_fabs(x) < INFINITY ? px_copysign(exact, x) : near;
 }
 
+#if !defined(PX_OPENCL) || defined(__NV_CL_C_VERSION)
+/* The same as px_div_by_far in f64, for a compiler whose own division branches. */
+static inline double px_div_wide_by(double x, double c, double y)
+{
+    double q = x * y;
+    double near = fma(-fma(c, q, -x), y, q);
+    double exact = fma(-fma(c, near, -x), y, near);
+    return fabs(x) < INFINITY ? copysign(exact, x) : q;
+}
+#endif
+
 #ifndef PX_OPENCL
 /* What c is divided by to be odd, where these functions divide by c: whole numbers that are no power of two; else 0. */
 static inline float px_even_part(float c)
@@ -668,6 +679,12 @@ static inline float px_even_part(float c)
 static inline bool px_divides_by(float odd)
 {
     return fabs((double)(1.0f / odd) * (double)odd - 1) <= 0x1p-25;
+}
+
+/* Does px_div_wide_by divide by c?  It is whole and odd. */
+static inline bool px_divides_wide_by(double c)
+{
+    return c > 2 && c < 0x1p24 && fmod(c, 2) == 1;
 }
 
 /* 1 / c, rounded down. */

@@ -102,7 +102,7 @@ static Ops add(Ops a, Ops b)
 
 static double time_of(const IrExprNode *n)
 {
-    enum { WIDE = 2, SLOW_WIDE = 5 }; /* times as long in double */
+    enum { WIDE = 2, SLOW_WIDE = 16 }; /* times as long in double; what is slow branches, too */
     const double work = n->op == IR_X_CAST ? 1 : ir_op_work(n->op);
     return n->type != ELEM_F64 ? work : work * (work > 1 ? SLOW_WIDE : WIDE);
 }

@@ -83,6 +83,11 @@ static inline float px_higher(float a, float b)
 #define PX_DIV_BY_FAR(x, c, y) ((x) / (c))
 #define PX_DIV_BY_EVEN(x, c, y, q, part) ((x) / (c))
 #endif
+#if defined(PX) && PX == 4 && defined(__NV_CL_C_VERSION)
+#define PX_DIV_WIDE_BY(x, c, y) px_div_wide_by(x, c, y)
+#else
+#define PX_DIV_WIDE_BY(x, c, y) ((x) / (c))
+#endif
 /* Tables of what follows from a byte, or from the difference of two, a whole number that f32 holds (codegen/byte_tables.c):
  * 1.5 * 2 ** 23 more has it in its lowest bits. */
 #define PX_IS_BYTE(T) PX_PASTE(PX_IS_BYTE_, T)

@@ -495,6 +495,40 @@ static void constant_divisors_give_the_quotient(void **state)
     }
 }
 
+static void check_wide_quotient(double x, double c)
+{
+    const double got = px_div_wide_by(x, c, 1 / c), want = x / c;
+    if (memcmp(&got, &want, sizeof got) != 0 && !(isnan(got) && isnan(want))) {
+        fail_msg("%a / %g is %a, not %a", x, c, got, want);
+    }
+}
+
+/* Anything, whole numbers, and what is next to half-way between two quotients. */
+static void wide_divisors_give_the_quotient(void **state)
+{
+    (void)state;
+    static const double EDGE[] = {0.0,        -0.0,      0x1p-1074, 0x1.8p-1070,
+                                  -0x1p-1022, 0x1p-1021, INFINITY,  0x1.fffffffffffffp1023,
+                                  -INFINITY,  NAN};
+    for (size_t i = 0; i < sizeof EDGE / sizeof *EDGE; i++) {
+        check_wide_quotient(EDGE[i], 9);
+        check_wide_quotient(EDGE[i], 625);
+    }
+    assert_true(px_divides_wide_by(625) && px_divides_wide_by(3) && !px_divides_wide_by(1) && !px_divides_wide_by(6) &&
+                !px_divides_wide_by(2.5) && !px_divides_wide_by(-3) && !px_divides_wide_by(NAN));
+    uint64_t seed = 1;
+    for (int i = 0; i < 100000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        const double c = 3 + 2 * (double)(seed >> 40 & 1023), m = 1 + (double)(seed >> 12) * 0x1p-52;
+        double any;
+        memcpy(&any, &(uint64_t){seed ^ seed >> 29}, sizeof any);
+        const double near[] = {any, (double)(seed >> 24), fma(m, c, 0x1p-53 * c), fma(m, c, -0x1p-53 * c)};
+        for (size_t k = 0; k < sizeof near / sizeof *near; k++) {
+            check_wide_quotient(near[k], c);
+        }
+    }
+}
+
 static void min_and_max_hand_nan_on(void **state)
 {
     (void)state;
@@ -519,6 +553,7 @@ int main(void)
         cmocka_unit_test(borders_bear_extreme_coordinates),
         cmocka_unit_test(rounding_saturates),
         cmocka_unit_test(constant_divisors_give_the_quotient),
+        cmocka_unit_test(wide_divisors_give_the_quotient),
         cmocka_unit_test(min_and_max_hand_nan_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

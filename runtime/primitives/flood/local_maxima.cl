@@ -7,7 +7,8 @@
  * NaN is neither a candidate nor higher.  The host defines LOCAL_MAXIMA_PIXEL.
  *
  * A work-item has LOCAL_MAXIMA_COLUMNS pixels of a row, which share the rows around them: vectors where all of their
- * neighbours are there, else one pixel after the other.
+ * neighbours are there, else one pixel after the other.  Candidates with a neighbour as high are few, but in flat areas,
+ * of which the inside needs no second look: a group collects the others, and looks at them side by side.
  */
 #pragma OPENCL FP_CONTRACT OFF
 
@@ -131,10 +132,9 @@ LANES_INLINE uchar local_maxima_mark_of(global const LOCAL_MAXIMA_PIXEL *pixel, 
     return highest ? 1 + (found >> 1) : 0;
 }
 
-/* Four pixels and the largest of each one's neighbours, all of which are there and some number; without the candidates
- * among these, where marks are given. */
-LANES_INLINE void local_maxima_largest(global const LOCAL_MAXIMA_PIXEL *pixel, int h, int pitch, const bool marked,
-                                       global const uchar *mark, int mark_h, int mark_pitch, float *own, float *largest)
+/* Four pixels and the largest of each one's neighbours, all of which are there and some number. */
+LANES_INLINE void local_maxima_largest(global const LOCAL_MAXIMA_PIXEL *pixel, int h, int pitch, float *own,
+                                       float *largest)
 {
     float beside[6]; /* above and below the pixels and their neighbours along x; in `largest` the pixels' own columns */
 #pragma unroll
@@ -145,21 +145,17 @@ LANES_INLINE void local_maxima_largest(global const LOCAL_MAXIMA_PIXEL *pixel, i
     for (int k = LOCAL_MAXIMA_FIRST + 1; k < LOCAL_MAXIMA_END; k += 3) { /* the middle of each row */
         if (LOCAL_MAXIMA_COUNTS(k)) {
             global const LOCAL_MAXIMA_PIXEL *const row = pixel + local_maxima_step(k, h, pitch);
-            global const uchar *const row_marks = mark + (marked ? local_maxima_step(k, mark_h, mark_pitch) : 0);
             const LOCAL_MAXIMA_PIXELS there = *(global const LOCAL_MAXIMA_PIXELS *)row;
             const float here[4] = {(float)there.x, (float)there.y, (float)there.z, (float)there.w};
-            const uint marks = marked ? *(global const uint *)row_marks : 0;
 #pragma unroll
             for (int i = 0; i < 4; i++) {
-                const float v = (marks >> 8 * i & 255) != 0 ? -INFINITY : here[i];
                 own[i] = k == 13 ? here[i] : own[i];
-                largest[i] = k == 13 ? largest[i] : fmax(largest[i], v);
-                beside[i + 1] = LOCAL_MAXIMA_COUNTS(k + 1) ? fmax(beside[i + 1], v) : beside[i + 1];
+                largest[i] = k == 13 ? largest[i] : fmax(largest[i], here[i]);
+                beside[i + 1] = LOCAL_MAXIMA_COUNTS(k + 1) ? fmax(beside[i + 1], here[i]) : beside[i + 1];
             }
             if (LOCAL_MAXIMA_COUNTS(k + 1)) {
-                const bool left = marked && row_marks[-1] != 0, right = marked && row_marks[LOCAL_MAXIMA_COLUMNS] != 0;
-                beside[0] = fmax(beside[0], left ? -INFINITY : (float)row[-1]);
-                beside[5] = fmax(beside[5], right ? -INFINITY : (float)row[LOCAL_MAXIMA_COLUMNS]);
+                beside[0] = fmax(beside[0], (float)row[-1]);
+                beside[5] = fmax(beside[5], (float)row[LOCAL_MAXIMA_COLUMNS]);
             }
         }
     }
@@ -175,7 +171,7 @@ LANES_INLINE uint local_maxima_marks_of(global const LOCAL_MAXIMA_PIXEL *pixel, 
 {
     float own[4], largest[4];
     uint marks = 0;
-    local_maxima_largest(pixel, h, pitch, false, 0, 0, 0, own, largest);
+    local_maxima_largest(pixel, h, pitch, own, largest);
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         marks |= (uint)(own[i] >= largest[i] ? own[i] == largest[i] ? 2 : 1 : 0) << 8 * i;
@@ -235,44 +231,23 @@ LANES_INLINE bool local_maxima_is_level(global const LOCAL_MAXIMA_PIXEL *pixel, 
     return level;
 }
 
-/* Which of four pixels have candidates alone as neighbours, all of which are there, and which have some: 1 in each such
- * byte. */
-LANES_INLINE uint local_maxima_among_candidates(global const uchar *mark, int h, int pitch, uint *some)
+/* Which of four pixels have candidates alone as neighbours, all of which are there: 1 in each such byte. */
+LANES_INLINE uint local_maxima_among_candidates(global const uchar *mark, int h, int pitch)
 {
     uint all = LOCAL_MAXIMA_ONES;
-    *some = 0;
 #pragma unroll
     for (int k = LOCAL_MAXIMA_FIRST + 1; k < LOCAL_MAXIMA_END; k += 3) {
         global const uchar *const row = mark + local_maxima_step(k, h, pitch);
         if (LOCAL_MAXIMA_COUNTS(k)) {
             const uint here = *(global const uint *)row, is = here | here >> 1;
             all &= k == 13 ? LOCAL_MAXIMA_ONES : is;
-            *some |= k == 13 ? 0 : is & LOCAL_MAXIMA_ONES;
             if (LOCAL_MAXIMA_COUNTS(k + 1)) {
                 const uint left = row[-1] != 0, right = row[LOCAL_MAXIMA_COLUMNS] != 0;
-                const uint before = (is & LOCAL_MAXIMA_ONES) << 8 | left;
-                const uint behind = (is & LOCAL_MAXIMA_ONES) >> 8 | right << 24;
-                all &= before & behind;
-                *some |= before | behind;
+                all &= (is << 8 | left) & ((is & LOCAL_MAXIMA_ONES) >> 8 | right << 24);
             }
         }
     }
     return all;
-}
-
-/* Flags the tiles of four pixels and all around them, which are there. */
-LANES_INLINE void local_maxima_flag(LanesSpot at, LocalMaximaSpot spot, uint across, uint down, uint deep,
-                                    global uint *flags)
-{
-    const int z0 = PROPAGATE_3D ? spot.z - 1 : spot.z, z1 = PROPAGATE_3D ? spot.z + 1 : spot.z;
-    const uint x1 = (uint)(at.x + LOCAL_MAXIMA_COLUMNS) / PROPAGATE_X, y1 = (uint)(spot.y + 1) / PROPAGATE_Y;
-    for (uint tz = (uint)z0 / PROPAGATE_Z; tz <= (uint)z1 / PROPAGATE_Z; tz++) {
-        for (uint ty = (uint)(spot.y - 1) / PROPAGATE_Y; ty <= y1; ty++) {
-            for (uint tx = (uint)(at.x - 1) / PROPAGATE_X; tx <= x1; tx++) {
-                flags[((spot.channel * deep + tz) * down + ty) * across + tx] = 1;
-            }
-        }
-    }
 }
 
 /* Whether "no maximum" spreads from a candidate with a neighbour as high; then the tiles of the candidates beside it are
@@ -298,67 +273,63 @@ LANES_INLINE bool local_maxima_spoils(LanesSpot at, LocalMaximaSpot spot, int h,
 
 /*
  * Finds the candidates from which "no maximum" spreads, among those with a neighbour as high, and flags the
- * tiles of the candidates beside them, four pixels at a time perhaps a tile beside these.  Channels that have anything but candidates are not all of one value: the first pixel of a
- * row says so where it can, else others.
+ * tiles of the candidates beside them.  Channels that have anything but candidates are not all of one value: the first
+ * pixel of a row says so where it can, else others.
  */
 LANES_KERNEL void local_maxima_start(LOCAL_MAXIMA_SHAPE, global const LOCAL_MAXIMA_PIXEL *image,
                                      global const uchar *marks, global uchar *states,
                                      ulong uneven_at, ulong flags_at, uint across, uint down,
                                      uint deep, global uint *scratch)
 {
+    local LanesSpot asked[LANES_GROUP * LOCAL_MAXIMA_COLUMNS];
+    local uint count;
+    if (get_local_id(0) == 0) {
+        count = 0;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
     const LanesSpot at = local_maxima_place(w, lanes);
     if (at.x < w && at.row < rows) {
         const LocalMaximaSpot spot = local_maxima_spot(at, w, h, d);
         const size_t first = (size_t)at.row * (size_t)pitch;
         global const uchar *const mark = marks + first + (size_t)at.x;
         global uchar *const state = states + first + (size_t)at.x;
-        global const LOCAL_MAXIMA_PIXEL *const pixel =
-            image + local_maxima_pixel(at, spot, image_h, image_pitch, image_first);
-        const int n = min(LOCAL_MAXIMA_COLUMNS, w - at.x);
-        uint asks = 0; /* a bit for each pixel that is looked at by itself, as those at the edges are */
+        uint level = 0; /* bytes, not 0 for candidates with a neighbour as high */
         bool uneven = false;
         if (local_maxima_in_vectors(at, spot, w, pitch | image_pitch)) {
             const uint own = *(global const uint *)mark, is = (own | own >> 1) & LOCAL_MAXIMA_ONES;
-            uint level = own >> 1 & LOCAL_MAXIMA_ONES, some = 0, spoiled = 0;
-            if (level != 0) {
-                level &= ~local_maxima_among_candidates(mark, h, pitch, &some);
-            }
-            if (level != 0) {
-                float of[4], largest[4];
-                local_maxima_largest(pixel, image_h, image_pitch, true, mark, h, pitch, of, largest);
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    const bool sure = largest[i] > -INFINITY; /* or there is no number */
-                    spoiled |= (uint)(sure && of[i] == largest[i]) << 8 * i;
-                    asks |= (uint)(!sure && (level >> 8 * i & 1) != 0) << i;
-                }
-                spoiled &= level;
-                if ((spoiled & some) != 0) {
-                    local_maxima_flag(at, spot, across, down, deep, scratch + flags_at);
-                }
+            level = own >> 1 & LOCAL_MAXIMA_ONES;
+            if ((level & (level - 1)) != 0) { /* several are in a flat area, one is mostly alone */
+                level &= ~local_maxima_among_candidates(mark, h, pitch);
             }
             uneven = is != LOCAL_MAXIMA_ONES;
-            *(global uint *)state = is + spoiled;
+            *(global uint *)state = is;
         } else {
 #pragma unroll 1
-            for (int i = 0; i < n; i++) {
-                asks |= (uint)(mark[i] > 1) << i;
+            for (int i = 0; i < min(LOCAL_MAXIMA_COLUMNS, w - at.x); i++) {
+                level |= (uint)(mark[i] > 1) << 8 * i;
                 uneven = uneven || mark[i] == 0;
                 state[i] = mark[i] != 0;
             }
         }
 #pragma unroll 1
-        for (int i = 0; asks >> i != 0; i++) {
-            const LanesSpot own = {at.x + i, at.row};
-            if ((asks >> i & 1) != 0 && local_maxima_spoils(own, local_maxima_spot(own, w, h, d), h, pitch, image_h,
-                                                            image_pitch, pixel + i, mark + i, across, down, deep,
-                                                            scratch + flags_at)) {
-                state[i] = 2;
-            }
+        for (; level != 0; level &= level - 1) {
+            const LanesSpot own = {at.x + (31 - (int)clz(level & (0 - level))) / 8, at.row};
+            asked[atomic_inc(&count)] = own;
         }
         const bool says = uneven && (at.x == 0 || (marks[first] != 0 && (mark[0] != 0 || mark[-1] != 0)));
-        if (says && scratch[uneven_at + spot.channel] == 0) { /* stores to one word wait for each other */
+        if (says && scratch[uneven_at + spot.channel] == 0) {
             scratch[uneven_at + spot.channel] = 1;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (uint i = (uint)get_local_id(0); i < count; i += LANES_GROUP) {
+        const LanesSpot own = asked[i];
+        const LocalMaximaSpot spot = local_maxima_spot(own, w, h, d);
+        const size_t pixel = (size_t)own.row * (size_t)pitch + (size_t)own.x;
+        if (local_maxima_spoils(own, spot, h, pitch, image_h, image_pitch,
+                                image + local_maxima_pixel(own, spot, image_h, image_pitch, image_first),
+                                marks + pixel, across, down, deep, scratch + flags_at)) {
+            states[pixel] = 2;
         }
     }
 }

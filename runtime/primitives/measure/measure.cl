@@ -195,11 +195,10 @@ MEASURE_INLINE MeasureWindow measure_window(global const int *windows, int image
     if (own_current != 0) {                                                                        \
         long own_sum[MEASURE_SUMS];                                                                \
         uint own_low[MEASURE_LOWS];                                                                \
-        const long own_length = own_last - own_begin + 1;                                          \
+        const long own_length = own_count;                                                         \
         own_sum[MEASURE_AT_COUNT] = own_length;                                                    \
         own_sum[MEASURE_AT_X] = own_length * own_x;                                                \
-        own_sum[MEASURE_AT_Y] =                                                                    \
-            own_length * (own_begin + own_last) / 2 + own_length * own_top;                        \
+        own_sum[MEASURE_AT_Y] = own_down + own_length * (own_top + own_y0);                        \
         own_low[0] = (uint)own_x;                                                                  \
         own_low[1] = (uint)(own_top + own_begin);                                                  \
         own_low[2 + MEASURE_SPACE] = ~(uint)own_x;                                                 \
@@ -232,7 +231,7 @@ MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int o
     barrier(CLK_LOCAL_MEM_FENCE);
 
     uint own_current = 0;
-    int own_begin = 0, own_last = 0;
+    int own_begin = 0, own_last = 0, own_count = 0, own_down = 0;
     MEASURE_FOR_IMAGES(MEASURE_DECLARE_IMAGE)
     MEASURE_FOR_IMAGES(MEASURE_START_IMAGE)
     for (int own_y = own_y0; own_y < own_y1; own_y += MEASURE_BATCH) {
@@ -251,14 +250,17 @@ MEASURE_GROUP_KERNEL void measure_sums(READ_PARAMS, const int own_w, const int o
         }
 #pragma unroll
         for (int own_j = 0; own_j < MEASURE_BATCH; own_j++) {
-            if (own_object[own_j] != own_current) {
+            if (own_object[own_j] != 0 && own_object[own_j] != own_current) {
                 MEASURE_FLUSH()
                 own_current = own_object[own_j];
                 own_begin = own_y + own_j;
+                own_count = own_down = 0;
                 MEASURE_FOR_IMAGES(MEASURE_START_IMAGE)
             }
-            if (own_current != 0) {
+            if (own_object[own_j] != 0) {
                 own_last = own_y + own_j;
+                own_count++;
+                own_down += own_last - own_y0;
                 MEASURE_FOR_IMAGES(MEASURE_ADD_IMAGE)
             }
         }

@@ -64,49 +64,41 @@ MEASURE_INLINE void measure_count_border(MeasureCounts *c, uint same)
     c->perimeter[2] += code == 13 || code == 23;
 }
 
-/* The pixels two away, without the corners, which no border depends on. */
-MEASURE_INLINE uint measure_look_further(READ_PARAMS, int own_w, int own_above, int own_below,
-                                         uint own_label, int own_x, int own_y, int own_plane)
-{
-    uint own_same = 0;
-    for (int own_k = -1; own_k <= 1; own_k++) {
-        const bool own_up = MEASURE_READ_LABEL(own_x + own_k, own_y - 2, own_plane) == own_label;
-        const bool own_down = MEASURE_READ_LABEL(own_x + own_k, own_y + 2, own_plane) == own_label;
-        const bool own_left = MEASURE_READ_LABEL(own_x - 2, own_y + own_k, own_plane) == own_label;
-        const bool own_right = MEASURE_READ_LABEL(own_x + 2, own_y + own_k, own_plane) == own_label;
-        own_same |= (uint)own_up << (2 + own_k) | (uint)own_down << (22 + own_k) |
-                    (uint)own_left << (10 + 5 * own_k) | (uint)own_right << (14 + 5 * own_k);
-    }
-    return own_same;
-}
-
-/* The labels of three rows go along; the next row is read here. */
+/* The labels of the rows around go along, as far as the border of a neighbour depends on them; one more row is read here. */
+enum { MEASURE_REACH = MEASURE_PERIMETER >= 0 ? 2 : 1, MEASURE_AROUND = 2 * MEASURE_REACH + 1 };
 #define MEASURE_NEAR                                                                               \
-    uint own_near[3][3];                                                                           \
-    for (int own_k = 0; own_k < 6; own_k++) {                                                      \
-        own_near[1 + own_k / 3][own_k % 3] =                                                       \
-            MEASURE_READ_LABEL(own_x + own_k % 3 - 1, own_y0 + own_k / 3 - 1, own_plane);          \
+    uint own_near[MEASURE_AROUND][MEASURE_AROUND];                                                 \
+    _Pragma("unroll") for (int own_k = 0; own_k < (MEASURE_AROUND - 1) * MEASURE_AROUND; own_k++) { \
+        own_near[1 + own_k / MEASURE_AROUND][own_k % MEASURE_AROUND] =                             \
+            MEASURE_READ_LABEL(own_x + own_k % MEASURE_AROUND - MEASURE_REACH,                     \
+                               own_y0 + own_k / MEASURE_AROUND - MEASURE_REACH, own_plane);        \
     }
 #define MEASURE_STEP                                                                               \
-    for (int own_k = 0; own_k < 3; own_k++) {                                                      \
-        own_near[0][own_k] = own_near[1][own_k];                                                   \
-        own_near[1][own_k] = own_near[2][own_k];                                                   \
-        own_near[2][own_k] = MEASURE_READ_LABEL(own_x + own_k - 1, own_y + 1, own_plane);          \
+    _Pragma("unroll") for (int own_k = 0; own_k < MEASURE_AROUND; own_k++) {                       \
+        _Pragma("unroll") for (int own_j = 1; own_j < MEASURE_AROUND; own_j++) {                   \
+            own_near[own_j - 1][own_k] = own_near[own_j][own_k];                                   \
+        }                                                                                          \
+        own_near[MEASURE_AROUND - 1][own_k] = MEASURE_READ_LABEL(                                  \
+            own_x + own_k - MEASURE_REACH, own_y + MEASURE_REACH, own_plane);                      \
     }                                                                                              \
-    const uint own_label = own_near[1][1];
+    const uint own_label = own_near[MEASURE_REACH][MEASURE_REACH];
+/* Bits of the neighbours with the same label, as far as `reach`. */
+#define MEASURE_SAME(own_same, reach)                                                              \
+    _Pragma("unroll") for (int own_j = -(reach); own_j <= (reach); own_j++) {                      \
+        _Pragma("unroll") for (int own_k = -(reach); own_k <= (reach); own_k++) {                  \
+            own_same |= (uint)(own_near[MEASURE_REACH + own_j][MEASURE_REACH + own_k] == own_label) \
+                        << (MEASURE_SELF + own_k + own_j * 5);                                     \
+        }                                                                                          \
+    }
 #define MEASURE_LOOK(own_c)                                                                        \
     {                                                                                              \
         uint own_same = 0;                                                                         \
-        for (int own_k = 0; own_k < 9; own_k++) {                                                  \
-            own_same |= (uint)(own_near[own_k / 3][own_k % 3] == own_label)                        \
-                        << (6 + own_k % 3 + own_k / 3 * 5);                                        \
-        }                                                                                          \
+        MEASURE_SAME(own_same, 1)                                                                  \
         if (own_same != MEASURE_NINE) {                                                            \
             measure_count_codes(own_c, own_same);                                                  \
         }                                                                                          \
         if (MEASURE_PERIMETER >= 0 && (own_same & MEASURE_CROSS) != MEASURE_CROSS) {               \
-            own_same |= measure_look_further(READ_ARGS, own_w, own_above, own_below, own_label,    \
-                                             own_x, own_y, own_plane);                             \
+            MEASURE_SAME(own_same, MEASURE_REACH)                                                  \
             measure_count_border(own_c, own_same);                                                 \
         }                                                                                          \
     }
@@ -186,7 +178,7 @@ MEASURE_GROUP_KERNEL void measure_outline(READ_PARAMS, const int own_w, const in
     for (int own_y = own_y0; own_y < own_y1; own_y++) {
         MEASURE_STEP
         const uint own_object = measure_tally_object(own_label, own_first, own_n);
-        if (own_object != own_current) {
+        if (own_object != 0 && own_object != own_current) {
             MEASURE_FLUSH()
             own_current = own_object;
             own_counts = own_zero;

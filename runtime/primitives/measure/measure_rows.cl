@@ -19,6 +19,10 @@ MEASURE_INLINE void measure_power_sums(long n, long *out)
     out[3] = triangle * triangle;
 }
 
+/* Of an object with many runs in a row, such as ground with noise in it, most look no further than this many pixels to
+ * see that they are not the outermost one, and leave the row's ends, which all of them share, alone. */
+#define MEASURE_SEEN 4
+
 /* ends: first and last x of each row.  powers: sums over the row of powers 0, 1, ... of the
  * distance from the anchor, [power][row]. */
 MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int own_h,
@@ -40,10 +44,17 @@ MEASURE_GROUP_KERNEL void measure_ends(READ_PARAMS, const int own_w, const int o
         if (own_label == 0 || own_object < own_from || own_object >= own_to) {
             continue;
         }
-        const bool own_begins =
+        bool own_begins =
             own_x == 0 || read_0(READ_ARGS, own_x - 1, own_y, own_plane) != own_label;
-        const bool own_stops =
+        bool own_stops =
             own_x == own_w - 1 || read_0(READ_ARGS, own_x + 1, own_y, own_plane) != own_label;
+        for (int own_k = 2; MEASURE_POWERS == 0 && own_k <= MEASURE_SEEN; own_k++) {
+            own_begins = own_begins && (own_x < own_k || read_0(READ_ARGS, own_x - own_k, own_y,
+                                                                own_plane) != own_label);
+            own_stops = own_stops &&
+                        (own_x + own_k >= own_w ||
+                         read_0(READ_ARGS, own_x + own_k, own_y, own_plane) != own_label);
+        }
         if ((!own_begins && !own_stops) || own_heights[own_object] == 0) {
             continue;
         }

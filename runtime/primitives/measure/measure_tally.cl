@@ -1,9 +1,9 @@
 /*
  * measure_tally: what the measuring kernels share: sums by label that do not depend on order.
  *
- * A work-item goes down a column and adds up a run of equal labels in registers; at the end of the
- * run it adds its sums to a small hash table in local memory, and the group adds that table to the
- * totals at the end.  Runs that find no place in the table go to the totals at once.  Everything
+ * A work-item goes down a column and adds up equal labels in registers, over the background between
+ * them, too; where another label follows it adds its sums to a small hash table in local memory, and
+ * the group adds that table to the totals at the end.  Runs that find no place in the table go to the totals at once.  Everything
  * is an integer: 64-bit sums (two 32-bit words in local memory, where 64-bit atomics are slow) and
  * 32-bit minima (a maximum is the minimum of the complement).
  *
