@@ -67,3 +67,69 @@ void sky_of_pixel(const Sky *sky, double x, double y, double *ra, double *dec)
     *ra = angle < 360 || isnan(angle) ? angle : 0; /* what is a little below 0 is rounded up to 360 */
     *dec = f64_atan2(up, sqrt(east * east + out * out)) / DEGREE;
 }
+
+static void multiply(double a[3][3], double b[3][3], double to[3][3])
+{
+    for (int k = 0; k < 9; k++) {
+        const int i = k / 3, j = k % 3;
+        to[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+    }
+}
+
+/* From the tangent plane, (x, y, 1) in radians, to the sphere; the other way it is transposed. */
+static void turn_of(const Sky *sky, bool transposed, double to[3][3])
+{
+    const double turn = sky->pole * DEGREE, s = f64_sin(turn), c = f64_cos(turn);
+    const double tilt = sky->point[1] * DEGREE, sd = f64_sin(tilt), cd = f64_cos(tilt);
+    const double about = sky->point[0] * DEGREE, sa = f64_sin(about), ca = f64_cos(about);
+    /* The axes of the plane and of what points at its middle. */
+    const double axes[3][3] = {{-s * sd * ca + c * sa, -s * sd * sa - c * ca, s * cd},
+                               {c * sd * ca + s * sa, c * sd * sa - s * ca, -c * cd},
+                               {cd * ca, cd * sa, sd}};
+    for (int k = 0; k < 9; k++) {
+        to[k / 3][k % 3] = transposed ? axes[k / 3][k % 3] : axes[k % 3][k / 3];
+    }
+}
+
+static bool is_plain(const Sky *sky, Err *err)
+{
+    if (sky->projection == SKY_NONE) {
+        return err_set(err, CODE_FILES, "has no RA and Dec: %s",
+                       sky->why[0] != '\0' ? sky->why : "nothing is known of them");
+    }
+    const bool bent = sky->order[0] > 0 || sky->order[1] > 0;
+    return (sky->projection == SKY_TAN && !bent) ||
+           err_set(err, CODE_FILES,
+                   "is not in the projection TAN without distortion, between which images are reprojected");
+}
+
+bool sky_map(const Sky *from, const Sky *to, double map[3][3], Err *err)
+{
+    for (int k = 0; k < 9; k++) {
+        map[k / 3][k % 3] = k % 4 == 0;
+    }
+    if (from == to) {
+        return true;
+    }
+    TRY(is_plain(from, err) && is_plain(to, err));
+    double plane[3][3], up[3][3], down[3][3], pixels[3][3], sphere[3][3], back[3][3];
+    for (int i = 0; i < 2; i++) {
+        plane[i][0] = to->step[i][0] * DEGREE;
+        plane[i][1] = to->step[i][1] * DEGREE;
+        plane[i][2] = -(plane[i][0] * to->pixel[0] + plane[i][1] * to->pixel[1]);
+        plane[2][i] = pixels[2][i] = 0;
+        pixels[i][2] = from->pixel[i];
+    }
+    plane[2][2] = pixels[2][2] = 1;
+    const double area = (from->step[0][0] * from->step[1][1] - from->step[0][1] * from->step[1][0]) * DEGREE;
+    pixels[0][0] = from->step[1][1] / area;
+    pixels[0][1] = -from->step[0][1] / area;
+    pixels[1][0] = -from->step[1][0] / area;
+    pixels[1][1] = from->step[0][0] / area;
+    turn_of(to, false, up);
+    turn_of(from, true, down);
+    multiply(up, plane, sphere);
+    multiply(down, sphere, back);
+    multiply(pixels, back, map);
+    return true;
+}

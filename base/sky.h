@@ -11,6 +11,8 @@
 #ifndef BASE_SKY_H
 #define BASE_SKY_H
 
+#include "err.h"
+
 #include <stdbool.h>
 
 /* How far from the reference point a direction is drawn that lies an angle t away from it. */
@@ -39,5 +41,13 @@ typedef struct Sky {
 
 /* RA, from 0 up to 360, and Dec of a place, degrees; NaN where the projection has none. */
 void sky_of_pixel(const Sky *sky, double x, double y, double *ra, double *dec);
+
+/*
+ * The pixels of one image that lie where those of another one do: (x, y) of `to` is at (a, b) / c of `from`, where a, b and c are the
+ * rows of `map` times (x, y, 1), and c is above 0 within 90 degrees of from's reference point.  That is all there is to it
+ * between tangent planes without distortion: fails for others, with words that go on behind a name.  The same sky, by its address, is
+ * mapped to itself whatever it is.
+ */
+bool sky_map(const Sky *from, const Sky *to, double map[3][3], Err *err);
 
 #endif

@@ -18,7 +18,7 @@ static void look(const IrGraph *g, IrExpr e, void *ctx)
 {
     Look *l = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->node != l->input || n->op == IR_X_EXTENT || n->op == IR_X_LARGEST) {
+    if (n->node != l->input || n->op == IR_X_EXTENT || n->op == IR_X_LARGEST || n->op == IR_X_SKY) {
         return;
     }
     bool one = (n->op == IR_X_READ || n->op == IR_X_READAT) && n->channel != 0 &&

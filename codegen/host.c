@@ -97,6 +97,11 @@ static HostNode make(CgHost *host, const IrExprNode *n)
         return (HostNode){.op = HOST_PIXELSIZE, .a = (int)n->num};
     case IR_X_UPWARDS:
         return (HostNode){.op = HOST_UPWARDS};
+    case IR_X_SKY:
+        return (HostNode){.op = HOST_SKY,
+                          .a = cg_input_number(host->g, n->node),
+                          .b = (int)n->num / 9,
+                          .c = (int)n->num % 9};
     case IR_X_LARGEST:
         return (HostNode){.op = HOST_LARGEST, .a = cg_input_number(host->g, n->node)};
     case IR_X_INDEX:

@@ -65,6 +65,7 @@ static bool take_input(const ProgInput *input, const ExecInput *from, const void
     }
     memcpy(to->pixelsize, from->pixel_um, sizeof to->pixelsize);
     to->upwards = from->upwards;
+    to->sky = from->sky;
     to->elem = input->elem == ELEM_FILE ? from->elem : input->elem;
     double *v = malloc((n + 1) * sizeof *v);
     to->pixels = v;

@@ -191,11 +191,11 @@ int ir_expr_op_arity(IrExprOp op)
 }
 
 static const char *const PLAIN_NAMES[] = {
-    [IR_X_NONE] = "none",           [IR_X_CONST] = "const",     [IR_X_PARAM] = "param",     [IR_X_EXTENT] = "extent",
-    [IR_X_PIXELSIZE] = "pixelsize", [IR_X_LARGEST] = "largest", [IR_X_UPWARDS] = "upwards", [IR_X_INDEX] = "index",
-    [IR_X_COORD] = "coord",         [IR_X_VALUE] = "value",     [IR_X_READ] = "read",       [IR_X_READAT] = "readat",
-    [IR_X_LOOKUP] = "lookup",       [IR_X_CAST] = "cast",       [IR_X_FOLD] = "fold",       [IR_X_LOCAL] = "local",
-    [IR_X_CALL] = "call",           [IR_X_ARG] = "arg",
+    [IR_X_NONE] = "none",           [IR_X_CONST] = "const",     [IR_X_PARAM] = "param", [IR_X_EXTENT] = "extent",
+    [IR_X_PIXELSIZE] = "pixelsize", [IR_X_LARGEST] = "largest", [IR_X_SKY] = "sky",     [IR_X_UPWARDS] = "upwards",
+    [IR_X_INDEX] = "index",         [IR_X_COORD] = "coord",     [IR_X_VALUE] = "value", [IR_X_READ] = "read",
+    [IR_X_READAT] = "readat",       [IR_X_LOOKUP] = "lookup",   [IR_X_CAST] = "cast",   [IR_X_FOLD] = "fold",
+    [IR_X_LOCAL] = "local",         [IR_X_CALL] = "call",       [IR_X_ARG] = "arg",
 };
 
 const char *ir_expr_op_name(IrExprOp op)

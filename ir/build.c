@@ -278,6 +278,7 @@ void ir_derive(const IrGraph *g, IrExprNode *n)
     case IR_X_PIXELSIZE:
     case IR_X_UPWARDS:
     case IR_X_LARGEST:
+    case IR_X_SKY:
         set(n, ELEM_F64, IR_HOST);
         break;
     case IR_X_INDEX:
@@ -369,6 +370,12 @@ IrExpr ir_upwards(IrGraph *g)
 IrExpr ir_largest(IrGraph *g, IrId node)
 {
     return make(g, (IrExprNode){.op = IR_X_LARGEST, .node = node});
+}
+
+IrExpr ir_sky(IrGraph *g, IrId from, int to, int entry)
+{
+    assert(to >= 0 && entry >= 0 && entry < 9);
+    return make(g, (IrExprNode){.op = IR_X_SKY, .node = from, .num = 9 * to + entry});
 }
 
 IrExpr ir_index(IrGraph *g, int index)

@@ -52,18 +52,19 @@ typedef enum IrExprOp {
     IR_X_EXTENT,    /* num = axis, node = whose grid: its extent in pixels */
     IR_X_PIXELSIZE, /* num = axis: the first input's pixel size in micrometres */
     IR_X_UPWARDS,   /* 1 where the first input's rows go upwards, as those of FITS; else 0 */
-    IR_X_LARGEST,   /* node, an input: largest value of the type of its file; inf of floats */
-    IR_X_INDEX,     /* num = unique number of a fold's index variable */
-    IR_X_COORD,     /* num = axis: the current pixel's coordinate, i32 */
-    IR_X_VALUE,     /* node, num = which of its values: a whole-image value, f64 */
-    IR_X_READ,      /* node at the current pixel plus a, b, c (x, y, z; 0 = no offset) */
-    IR_X_READAT,    /* node at absolute a, b, c (x, y, z; 0 = the current coordinate) */
-    IR_X_LOOKUP,    /* node is a vector; a = the index (a label); 0 outside */
-    IR_X_CAST,      /* a, to `type`; to an integer type: rounded to even and saturated to num = Elem */
-    IR_X_FOLD,      /* see IrFold */
-    IR_X_LOCAL,     /* num = which variable of the function that the expression is in (function.h), of `type` */
-    IR_X_CALL,      /* num = index of a function of the graph; a = first of its arguments (IR_X_ARG) */
-    IR_X_ARG,       /* a = the value, b = next argument or 0 */
+    IR_X_SKY, /* node, an input; num = 9 times the number of another input, plus the entry of its sky_map (base/sky.h) */
+    IR_X_LARGEST, /* node, an input: largest value of the type of its file; inf of floats */
+    IR_X_INDEX,   /* num = unique number of a fold's index variable */
+    IR_X_COORD,   /* num = axis: the current pixel's coordinate, i32 */
+    IR_X_VALUE,   /* node, num = which of its values: a whole-image value, f64 */
+    IR_X_READ,    /* node at the current pixel plus a, b, c (x, y, z; 0 = no offset) */
+    IR_X_READAT,  /* node at absolute a, b, c (x, y, z; 0 = the current coordinate) */
+    IR_X_LOOKUP,  /* node is a vector; a = the index (a label); 0 outside */
+    IR_X_CAST,    /* a, to `type`; to an integer type: rounded to even and saturated to num = Elem */
+    IR_X_FOLD,    /* see IrFold */
+    IR_X_LOCAL,   /* num = which variable of the function that the expression is in (function.h), of `type` */
+    IR_X_CALL,    /* num = index of a function of the graph; a = first of its arguments (IR_X_ARG) */
+    IR_X_ARG,     /* a = the value, b = next argument or 0 */
 #define E1(NAME, text, rule, f, i) IR_X_##NAME,
 #define E2(NAME, text, rule, f, i) IR_X_##NAME,
 #define E3(NAME, text, rule, f, i) IR_X_##NAME,
@@ -110,7 +111,7 @@ typedef struct IrExprNode {
     IrRank rank;
     bool integral; /* see ir_is_integral() */
     int depth;     /* 1 of a leaf */
-    IrId node;     /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST */
+    IrId node;     /* VALUE, READ, READAT, LOOKUP, EXTENT, LARGEST, SKY */
     double num;
     union { /* what it is made of; 0: it has none of these */
         struct {
@@ -353,6 +354,8 @@ IrExpr ir_extent(IrGraph *g, IrId node, int axis);
 IrExpr ir_pixelsize(IrGraph *g, int axis);
 IrExpr ir_upwards(IrGraph *g);
 IrExpr ir_largest(IrGraph *g, IrId node);
+/* Entry 0 .. 8 of the map from pixels of the input number `to` to those of an input. */
+IrExpr ir_sky(IrGraph *g, IrId from, int to, int entry);
 IrExpr ir_index(IrGraph *g, int index);
 IrExpr ir_coord(IrGraph *g, int axis);
 IrExpr ir_local(IrGraph *g, int var, Elem type);

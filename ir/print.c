@@ -188,6 +188,9 @@ static void print_plain(const Printer *p, const IrExprNode *n)
     case IR_X_UPWARDS:
         str_add(p->out, "upwards()");
         break;
+    case IR_X_SKY:
+        str_addf(p->out, "sky(%%%u, %d)", n->node, (int)n->num);
+        break;
     case IR_X_LARGEST:
         str_addf(p->out, "largest(%%%u)", n->node);
         break;

@@ -239,6 +239,11 @@ static bool special(Reader *r, IrExprNode *n)
     } else if (read_accept(r, "largest(")) {
         n->op = IR_X_LARGEST;
         n->node = read_node_id(r);
+    } else if (read_accept(r, "sky(")) {
+        n->op = IR_X_SKY;
+        n->node = read_node_id(r);
+        read_expect(r, ",");
+        n->num = read_whole(r, 0, 9 * r->g->nodes.n);
     } else if (read_accept(r, "pixelsize(")) {
         n->op = IR_X_PIXELSIZE;
         n->num = read_axis(r, 3);

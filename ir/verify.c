@@ -159,7 +159,9 @@ static void check_expr(const IrGraph *g, IrExpr e, void *ctx)
         break;
     case IR_X_EXTENT:
     case IR_X_LARGEST:
+    case IR_X_SKY:
         require(c, ir_node(g, n->node)->op == IR_INPUT, "asks for the extent of what is no input");
+        require(c, n->op != IR_X_SKY || n->num < 9 * ir_inputs(g), "asks for the sky of an input that is not there");
         break;
     case IR_X_FOLD:
         check_fold(c, n);

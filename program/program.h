@@ -40,6 +40,7 @@ typedef enum HostOp {
     HOST_EXTENT,    /* a = input, b = axis (0 x, 1 y, 2 z, 3 c) */
     HOST_PIXELSIZE, /* a = axis; micrometres, of the first input; absent: the run fails */
     HOST_UPWARDS,   /* 1 where the first input's rows go upwards; else 0 */
+    HOST_SKY,       /* a, b = inputs, c: an entry of the sky_map from pixels of b to those of a (base/sky.h) */
     HOST_LARGEST,   /* a = input: largest value of its file's type; inf of floats */
     HOST_INDEX,     /* a = index variable of an enclosing fold or table */
     HOST_FOLD,      /* a = body, b = lo, c = hi, num = index variable, d = HostFold, e = where */

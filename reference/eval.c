@@ -304,6 +304,14 @@ static double index_value(const IrEval *ev, int index)
     return index == COUNT_INDEX ? ev->count : ev->index[index];
 }
 
+static double eval_sky(IrEval *ev, const IrExprNode *n)
+{
+    double map[3][3];
+    const int of = (int)n->num;
+    const bool is = sky_map(&ev->inputs[input_number(ev->g, n->node)].sky, &ev->inputs[of / 9].sky, map, &(Err){0});
+    return is ? map[of % 9 / 3][of % 3] : (double)NAN;
+}
+
 static double eval_node(IrEval *ev, IrExpr e)
 {
     const IrExprNode *n = ir_expr(ev->g, e);
@@ -318,6 +326,8 @@ static double eval_node(IrEval *ev, IrExpr e)
         return eval_pixelsize(ev, (int)n->num);
     case IR_X_UPWARDS:
         return ev->inputs != NULL && ev->inputs[0].upwards;
+    case IR_X_SKY:
+        return eval_sky(ev, n);
     case IR_X_LARGEST:
         return elem_max(ev->inputs[input_number(ev->g, n->node)].elem);
     case IR_X_INDEX:

@@ -10,12 +10,14 @@
 #include "../ir/ir.h"
 
 #include "../base/err.h"
+#include "../base/sky.h"
 
 typedef struct IrEvalInput {
-    int extent[IR_AXES];  /* x, y, z, c */
-    Elem elem;            /* the file's */
-    double pixelsize[3];  /* micrometres; 0 = unknown */
-    bool upwards;         /* its rows go upwards */
+    int extent[IR_AXES]; /* x, y, z, c */
+    Elem elem;           /* the file's */
+    double pixelsize[3]; /* micrometres; 0 = unknown */
+    bool upwards;        /* its rows go upwards */
+    Sky sky;
     const double *pixels; /* borrowed */
 } IrEvalInput;
 

@@ -179,6 +179,26 @@ Val el_pixel_size(Elab *el, Call *call)
     return el_host(size);
 }
 
+Val el_sky_map(Elab *el, Call *call)
+{
+    double entry = 0;
+    const Val *of[2] = {&call->arg[SKY_MAP_V], &call->arg[SKY_MAP_ONTO]};
+    for (int k = 0; k < 2; k++) {
+        const IrPlace *place = el_place_of(el, of[k]->grid);
+        if (place->moved || ir_inputs(el->g) == 0) {
+            Diag *d = el_error(el, SKY_PLACE, call->at[k], el_words(el, call->at[k]));
+            diag_help(el->diags, d, "the pixels of both images lie as those of an input do: crop or scale the result");
+            return el_err();
+        }
+    }
+    IrId input = 1;
+    for (int n = el_place_of(el, of[0]->grid)->input; n > 0 || ir_node(el->g, input)->op != IR_INPUT; input++) {
+        n -= ir_node(el->g, input)->op == IR_INPUT;
+    }
+    (void)el_constant(el, call->arg[SKY_MAP_ENTRY], &entry);
+    return el_host(ir_sky(el->g, input, el_place_of(el, of[1]->grid)->input, (int)entry));
+}
+
 Val el_goes_upwards(Elab *el, Call *call)
 {
     (void)call;

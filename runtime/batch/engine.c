@@ -339,6 +339,7 @@ bool engine_open_sink(const Engine *e, Job *job, Err *err)
     SinkSource source = {.item = job->item,
                          .frames = reader_frames(job->reader),
                          .like = reader_info(job->reader, 0),
+                         .reader = job->reader,
                          .software = s->software,
                          .parameters = s->parameters,
                          .compress = s->options->compress,

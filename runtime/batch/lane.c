@@ -37,18 +37,6 @@ typedef enum Outcome { COMPUTED, DROPPED, LATER, CLOSES } Outcome;
 
 /* ---- inputs ---------------------------------------------------------------------------- */
 
-static bool same_input(const ExecInput *a, const ExecInput *b)
-{
-    bool same = a->elem == b->elem && a->upwards == b->upwards;
-    for (int i = 0; i < 4; i++) {
-        same = same && a->extent[i] == b->extent[i];
-    }
-    for (int i = 0; i < 3; i++) {
-        same = same && !(a->pixel_um[i] < b->pixel_um[i]) && !(a->pixel_um[i] > b->pixel_um[i]);
-    }
-    return same;
-}
-
 static void forget_uploads(Lane *lane)
 {
     for (int i = 0; lane->uploaded != NULL && i < lane->engine->program->n_inputs; i++) {
@@ -98,7 +86,7 @@ static bool bind(Lane *lane, Frame *frame, Err *err)
     const ExecInput *inputs = reader_inputs(frame->job->reader);
     bool same = exec_bound(lane->exec) != NULL;
     for (int i = 0; i < e->program->n_inputs; i++) {
-        same = same && same_input(&inputs[i], &lane->bound[i]);
+        same = same && exec_same_input(e->program, &inputs[i], &lane->bound[i]);
         lane->bound[i] = inputs[i];
     }
     if (!same) {

@@ -117,11 +117,21 @@ static bool is_compressed(const Sink *sink, int k)
     return which == COMPRESS_ALL || which == COMPRESS_ZSTD || (which == COMPRESS_LABELS && small);
 }
 
+/* The input whose header and sizes a file has: of a FITS file the one that its pixels lie on. */
+static const ImageInfo *like_of(const Sink *sink, int k, const char *path)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    const bool other = output->place.input > 0 && strcmp(targets_format(output, path), "fits") == 0;
+    const ImageInfo *info =
+        other && sink->source.reader != NULL ? reader_info(sink->source.reader, output->place.input) : NULL;
+    return info != NULL && strcmp(info->style, "fits") == 0 ? info : sink->source.like;
+}
+
 static bool create(const Sink *sink, int k, const char *path, const ImageInfo *shape, Elem elem, ImageWriter **out,
                    Err *err)
 {
     const ProgOutput *output = &sink->program->outputs[k];
-    const ImageInfo *like = sink->source.like;
+    const ImageInfo *like = like_of(sink, k, path);
     int by = said(sink, k, STORED_COMPRESS), levels = said(sink, k, STORED_PYRAMID),
         version = said(sink, k, STORED_VERSION), shard = said(sink, k, STORED_SHARD);
     bool looped = sink->program->n_inputs > 0 && strchr(sink->program->inputs[0].axes, 'c') == NULL;

@@ -6,6 +6,7 @@
 
 #include "batch_list.h"
 #include "frames.h"
+#include "reader.h"
 #include "results.h"
 
 typedef struct Sink Sink;
@@ -14,6 +15,7 @@ typedef struct SinkSource {
     const BatchItem *item;
     const Frames *frames;
     const ImageInfo *like;             /* the first input; NULL when there is none */
+    const Reader *reader;              /* the others, whose headers FITS files have that lie on them */
     const char *software, *parameters; /* see ImageMeta */
     Compress compress;
     bool pyramid;

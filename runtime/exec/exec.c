@@ -175,9 +175,7 @@ static bool bound_already(const Exec *exec, const ExecInput *inputs, const doubl
 {
     bool same = exec->plan && memcmp(params, exec->params, sizeof *params * (size_t)exec->program->n_params) == 0;
     for (int i = 0; same && i < exec->program->n_inputs; i++) {
-        const ExecInput *a = &inputs[i], *b = &exec->bound[i];
-        same = a->elem == b->elem && a->upwards == b->upwards && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
-               memcmp(a->pixel_um, b->pixel_um, sizeof a->pixel_um) == 0;
+        same = exec_same_input(exec->program, &inputs[i], &exec->bound[i]);
     }
     return same;
 }

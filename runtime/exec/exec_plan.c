@@ -87,6 +87,7 @@ static bool plan_inputs(ExecPlan *plan, const ExecInput *inputs, const double *p
                                inputs[i].extent[axis], input->name);
             }
         }
+        known->sky = inputs[i].sky;
         known->elem = input->elem == ELEM_FILE ? inputs[i].elem : input->elem;
         if (elem_size(known->elem) == 0 || elem_size(inputs[i].elem) == 0) {
             return err_set(err, CODE_FILES, "the pixels of '%s' have no type", input->name);
@@ -416,6 +417,16 @@ static void plan_places(ExecPlan *plan)
             plan->places[i].of[k / 4][k % 4] = expr >= 0 ? host_eval(program, &plan->host, expr, &unknown) : 0;
         }
     }
+}
+
+bool exec_same_input(const Program *program, const ExecInput *a, const ExecInput *b)
+{
+    bool same = a->elem == b->elem && a->upwards == b->upwards && memcmp(a->extent, b->extent, sizeof a->extent) == 0 &&
+                memcmp(a->pixel_um, b->pixel_um, sizeof a->pixel_um) == 0;
+    for (int i = 0; same && i < program->n_host; i++) {
+        same = program->host[i].op != HOST_SKY || memcmp(&a->sky, &b->sky, sizeof a->sky) == 0;
+    }
+    return same;
 }
 
 bool exec_plan_sky(const Program *program, const ExecInput *inputs, Err *err)

@@ -40,6 +40,8 @@ typedef struct ExecTarget {
     bool narrows;       /* labels are asked for with 16 bits, where they fit */
 } ExecTarget;
 
+/* Whether what is planned for one is right for another one, for which pixels are uploaded to the same place. */
+bool exec_same_input(const Program *program, const ExecInput *a, const ExecInput *b);
 /* False where a table asks for RA and Dec of an input that says why it has none. */
 bool exec_plan_sky(const Program *program, const ExecInput *inputs, Err *err);
 /* The target for a device, or for an H200 when dev is NULL. */

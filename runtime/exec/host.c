@@ -186,6 +186,22 @@ static double eval_pixel_size(Eval *e, int axis)
     return NAN;
 }
 
+static double eval_sky(Eval *e, const HostNode *node)
+{
+    const HostInput *inputs = e->context->inputs;
+    double map[3][3];
+    if (!sky_map(&inputs[node->a].sky, &inputs[node->b].sky, map, e->err)) {
+        char why[sizeof e->err->text];
+        Sky other = inputs[node->a].sky;
+        const bool second = sky_map(&inputs[node->a].sky, &other, map, &(Err){0});
+        snprintf(why, sizeof why, "%s", e->err->text);
+        err_clear(e->err);
+        err_set(e->err, CODE_FILES, "'%s' %s", e->program->inputs[second ? node->b : node->a].name, why);
+        return NAN;
+    }
+    return map[node->c / 3][node->c % 3];
+}
+
 static double eval_node(Eval *e, const HostNode *node)
 {
     const HostInput *inputs = e->context->inputs;
@@ -200,6 +216,8 @@ static double eval_node(Eval *e, const HostNode *node)
         return eval_pixel_size(e, node->a);
     case HOST_UPWARDS:
         return e->context->upwards;
+    case HOST_SKY:
+        return eval_sky(e, node);
     case HOST_LARGEST:
         return elem_max(inputs[node->a].elem);
     case HOST_INDEX:

@@ -6,6 +6,7 @@
 #define RUNTIME_HOST_H
 
 #include "../../base/err.h"
+#include "../../base/sky.h"
 #include "../../program/program.h"
 
 #include <stdint.h>
@@ -14,6 +15,7 @@
 typedef struct HostInput {
     int64_t extent[4]; /* x, y, z, c; at least 1 */
     Elem elem;         /* of the pixels as they are uploaded */
+    Sky sky;
 } HostInput;
 
 /* What expressions may ask for.  The arrays are borrowed.  `memo` starts as NULL and is changed by

@@ -1,4 +1,4 @@
-/* shape: one text for all inputs, whose axes must be as many. */
+/* shape: one text for all inputs, whose axes must be as many; all lie at one place of the sky. */
 #include "shape.h"
 
 #include <stdlib.h>
@@ -6,7 +6,9 @@
 
 static bool parse(const char *text, const ProgInput *input, ExecInput *out)
 {
-    *out = (ExecInput){.extent = {1, 1, 1, 1}, .elem = ELEM_U8};
+    *out = (ExecInput){.extent = {1, 1, 1, 1},
+                       .elem = ELEM_U8,
+                       .sky = {.projection = SKY_TAN, .step = {{-1e-4, 0}, {0, 1e-4}}}};
     const char *p = text;
     for (const char *axis = input->axes; *axis != '\0'; axis++) {
         char *end;

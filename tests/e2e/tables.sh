@@ -35,14 +35,22 @@ expect 2 'with other parameters' "$PIPEC" run sized.pipe "$SAMPLES/blobs.tif" "$
 
 # ---- RA and Dec -----------------------------------------------------------------------------
 # astropy: WCS(header).all_pix2world(x, y, 0) of (6, 1) and (1.5, 2.5), which of a crop are other pixels
-{
+# field WIDTH HEIGHT PIXEL PLACE STEPS: the header of a file with coordinates; 3, 4 and 5 are two or four numbers.
+field() {
     for card in 'SIMPLE  =                    T' 'BITPIX  =                    8' 'NAXIS   =                    2' \
-        'NAXIS1  =                    8' 'NAXIS2  =                    4' "CTYPE1  = 'RA---TAN'" "CTYPE2  = 'DEC--TAN'" \
-        'CRPIX1  = 2.5' 'CRPIX2  = 3' 'CRVAL1  = 359.9' 'CRVAL2  = 60' 'CD1_1   = -0.02' 'CD1_2   = 0.001' 'CD2_1   = 0.001' \
-        'CD2_2   = 0.02' END; do
+        "NAXIS1  =                    $1" "NAXIS2  =                    $2" "CTYPE1  = 'RA---TAN'" "CTYPE2  = 'DEC--TAN'" \
+        "CRPIX1  = ${3% *}" "CRPIX2  = ${3#* }" "CRVAL1  = ${4% *}" "CRVAL2  = ${4#* }"; do
         printf '%-80s' "$card"
     done
-    printf '%1600s' ''
+    set -- $5
+    for k in 1_1 1_2 2_1 2_2; do
+        printf '%-80s' "CD$k   = $1"
+        shift
+    done
+    printf '%-80s%1600s' END ''
+}
+{
+    field 8 4 '2.5 3' '359.9 60' '-0.02 0.001 0.001 0.02'
     printf '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\7\0\0\7\7\0\0\0\0\0\0\7\7\0\0\0\0\0'
     head -c 2848 /dev/zero
 } >field.fits
@@ -65,6 +73,25 @@ printf 'input image[y, x]\nt = label(polar(image, width = 4, height = 4) > 3)\no
 expect 2 'nothing says where `t` lies on the sky' "$PIPEC" check turned.pipe
 printf 'input image[y, x]\noutput t = measure(label(image > 3), centroid, ra = image, sky = centroid)\n' >twice.pipe
 expect 2 'ra' "$PIPEC" check twice.pipe
+
+# reproject: reproject_interp((pixels, WCS(field)), WCS(target), shape_out=(7, 6), order=...), NaN as 0; the result has the
+# target's header, and objects there the same RA and Dec but for what bilinear pixels move them.
+{
+    field 6 7 '4 4.25' '359.82 59.99' '0.001 -0.015 0.015 0.002'
+    head -c 2880 /dev/zero
+} >target.fits
+printf 'input image[y, x]\ninput target[y, x]\nr = reproject(image, target)\nn = reproject(image, target, nearest, fill = 0)\nw = 1 + x_of(r) + 10 * y_of(r)\noutput none = sum(isnan(r))\noutput linear = sum(w * r)\noutput nearest = sum(w * n)\noutput moved = n as fits\noutput t = measure(label(n > 3), centroid, sky = centroid)\n' >onto.pipe
+run onto.pipe field.fits --target target.fits -o onto
+check test "$(awk -F, 'NR > 1 { printf "%d %.3f %d", $2, $3, $4 }' onto/values.csv)" = '7 847.335 735'
+printf 'input image[y, x]\noutput again = measure(label(image > 3), centroid, sky = centroid)\n' >again.pipe
+run again.pipe onto/field_moved.fits -o onto
+check cmp onto/field_t.csv onto/field_moved_again.csv
+expect 1 "'target' has no RA and Dec: the file is not FITS" "$PIPEC" run onto.pipe field.fits --target "$SAMPLES/blobs.tif" -o onto --device reference
+printf 'input image[y, x]\ninput target[y, x]\noutput r = reproject(image, target)\n' >only.pipe
+expect 1 "'target' has no RA and Dec: the file is not FITS" "$PIPEC" run only.pipe field.fits --target "$SAMPLES/blobs.tif" -o onto --device reference
+expect 1 "'image' has no RA and Dec: the file is not FITS" "$PIPEC" run only.pipe "$SAMPLES/blobs.tif" --target field.fits -o onto --device reference
+printf 'input image[y, x]\noutput r = reproject(crop(image, 1), image)\n' >cropped.pipe
+expect 2 'nothing says where' "$PIPEC" check cropped.pipe
 
 # ---- columns that names tell, and rows for groups -------------------------------------------
 # pandas: t.groupby('well').area.agg(['count', 'mean', 'median']) of t.csv

@@ -33,8 +33,8 @@ static int setup(void **state)
     b->inputs[0].name = "image";
     b->inputs[1].name = "psf";
     b->program = (Program){.host = b->nodes, .inputs = b->inputs, .n_inputs = 2, .n_params = 2};
-    b->like[0] = (HostInput){{640, 480, 3, 2}, ELEM_U16};
-    b->like[1] = (HostInput){{7, 5, 1, 1}, ELEM_F32};
+    b->like[0] = (HostInput){.extent = {640, 480, 3, 2}, .elem = ELEM_U16};
+    b->like[1] = (HostInput){.extent = {7, 5, 1, 1}, .elem = ELEM_F32};
     b->params[0] = 2.5;
     b->params[1] = -3;
     b->context = (HostContext){.params = b->params, .inputs = b->like, .pixel_um = {0.25, 0, 0}};

@@ -25,6 +25,31 @@ static void read_header(FILE *f, char *header)
     }
 }
 
+/* Where a pixel of one image lies on another one, both have the same RA and Dec. */
+static void check_map(const char *name, const Sky *from, const Sky *to)
+{
+    double map[3][3];
+    Err err = {0};
+    for (int k = 0; k < 4; k++) {
+        const double at[3] = {k % 2 * 900, k / 2 * 500, 1};
+        double on[3], ra[2], dec[2];
+        assert_true(sky_map(from, to, map, &err));
+        for (int i = 0; i < 3; i++) {
+            on[i] = map[i][0] * at[0] + map[i][1] * at[1] + map[i][2] * at[2];
+        }
+        if (on[2] <= 0) {
+            continue; /* more than 90 degrees away */
+        }
+        sky_of_pixel(to, at[0], at[1], &ra[0], &dec[0]);
+        sky_of_pixel(from, on[0] / on[2], on[1] / on[2], &ra[1], &dec[1]);
+        const double turn = fabs(ra[0] - ra[1]),
+                     across = (turn > 180 ? 360 - turn : turn) * cos(dec[0] * 0.017453292519943295);
+        if (!(across <= 1e-9 && fabs(dec[0] - dec[1]) <= 1e-9)) {
+            fail_msg("%s at %g, %g: %.17g, %.17g and %.17g, %.17g", name, at[0], at[1], ra[0], dec[0], ra[1], dec[1]);
+        }
+    }
+}
+
 static void check_place(const char *name, const Sky *sky, const char *line)
 {
     double x, y, ra, dec, got_ra, got_dec;
@@ -43,16 +68,22 @@ static void test_astropy(void **state)
     (void)state;
     static char header[CARDS * CARD];
     char line[256], name[64] = "";
-    int cases = 0, places = 0, refused = 0;
-    Sky sky = {.projection = SKY_NONE};
+    int cases = 0, places = 0, refused = 0, maps = 0;
+    Sky sky = {.projection = SKY_NONE}, before = sky;
     FILE *f = fopen(TEST_DATA "/sky.txt", "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (sscanf(line, "case %63s", name) == 1) {
             read_header(f, header);
+            before = sky.projection == SKY_TAN && sky.order[0] == 0 ? sky : before;
             fits_sky(header, &sky);
             cases++;
+            if (sky.projection == SKY_TAN && sky.order[0] == 0 && before.projection == SKY_TAN) {
+                check_map(name, &before, &sky);
+                check_map(name, &sky, &before);
+                maps++;
+            }
         } else if (strncmp(line, "refused ", 8) == 0) {
             if (sky.projection != SKY_NONE || strstr(sky.why, line + 8) == NULL) {
                 fail_msg("%s is not refused for its %s: %s", name, line + 8, sky.why);
@@ -64,7 +95,7 @@ static void test_astropy(void **state)
         }
     }
     fclose(f);
-    assert_true(cases >= 40 && places >= 190 && refused >= 11);
+    assert_true(cases >= 40 && places >= 190 && refused >= 11 && maps >= 15);
 }
 
 int main(void)
