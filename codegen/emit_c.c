@@ -284,8 +284,8 @@ static void steps(const Program *p, const char *name, Str *out)
         str_addf(out,
                  " .kernel = %d, .grid = %d, .stream_z = %s, .boxed = %s, .copies = %s, .value = %d, "
                  ".of_value = %d, .ids = %d, .at_most = %d, .ended = %d, .n_packed = %d, .packed_at = %d,",
-                 s->kernel, s->grid, truth(s->stream_z), truth(s->boxed), truth(s->copies), s->value, s->of_value, s->ids, s->at_most,
-                 s->ended, s->n_packed, s->packed_at);
+                 s->kernel, s->grid, truth(s->stream_z), truth(s->boxed), truth(s->copies), s->value, s->of_value,
+                 s->ids, s->at_most, s->ended, s->n_packed, s->packed_at);
         array_field(out, of, "args", s->n_args);
         array_field(out, of, "reads", s->n_reads);
         array_field(out, of, "uses", s->n_uses);

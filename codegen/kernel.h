@@ -170,7 +170,8 @@ struct CgContext {
     IdMap counted;                    /* expressions below the roots */
     Vec(int) uses;                    /* of each: how often it is used */
     const CgRegisterTypes *registers; /* the types that `read` gives pixels; NULL: ir_read_type */
-    const char *rare; /* where quotients and roots without a branch say that they are not for their operands; NULL: none are
+    const char
+        *rare; /* where quotients and roots without a branch say that they are not for their operands; NULL: none are
                          written */
     IrFolds abreast; /* folds of the expression that is being written, of which some may share a loop */
 };

@@ -212,8 +212,8 @@ static void emit_stage(Rows *r, const IrRowsOf *of, Row at, const char *array)
     r->rare = true;
     const char *early = arena_printf(k->arena, "%d", of->hi - of->from);
     rows_line(r, arena_printf(k->arena, "if ((uint)(%s) < %s) px_rare |= %s;",
-                              cg_plus(k->arena, "from + turn - first", early),
-                              cg_plus(k->arena, "kept_rows", early), rare));
+                              cg_plus(k->arena, "from + turn - first", early), cg_plus(k->arena, "kept_rows", early),
+                              rare));
 }
 
 static void emit_node(Rows *r, const IrRowsOf *of)

@@ -90,8 +90,9 @@ static void made_from(const Compilation *c, Str *out)
 static void source_head(const Compilation *c, Str *out)
 {
     made_from(c, out);
-    str_add(out, " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
-                 " * -lpng -ljpeg -lopenjp2 -lz -lexpat -ldeflate -lzstd -lcjson -lnettle -lxxhash -lpthread -lm. */\n");
+    str_add(out,
+            " * Compile with the runtime's headers and link with -lruntime -lbase -lOpenCL -ltiff\n"
+            " * -lpng -ljpeg -lopenjp2 -lz -lexpat -ldeflate -lzstd -lcjson -lnettle -lxxhash -lpthread -lm. */\n");
     str_add(out, "#include \"runtime/main.h\"\n\n#include <math.h>\n#include <stddef.h>\n\n");
 }
 

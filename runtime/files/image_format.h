@@ -52,7 +52,8 @@ typedef struct ImageFormat {
     void (*discard)(void *state);
 } ImageFormat;
 
-extern const ImageFormat image_tiff, image_png, image_jpeg, image_jp2, image_fits, image_folder, image_geojson, image_roi;
+extern const ImageFormat image_tiff, image_png, image_jpeg, image_jp2, image_fits, image_folder, image_geojson,
+    image_roi;
 
 /* Reads `size` bytes at `offset`: false with *got saying how many there were, errno 0 at the end
  * of the file. */

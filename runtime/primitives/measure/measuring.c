@@ -30,7 +30,8 @@ bool measuring_program(const Measuring *m, const char *text, bool reads, int val
     const PrimCall *call = m->call;
     char list[1000 + 1000 * MEASURE_MAX_IMAGES], few[140], defines[sizeof list + sizeof few + 60];
     measure_defines(&m->list, &m->lanes, dev_info(call->dev)->local, list, sizeof list);
-    (void)snprintf(few, sizeof few, "#pragma OPENCL FP_CONTRACT OFF\n#define MEASURE_FERET %d\n#define MEASURE_CHANNELS %d\n",
+    (void)snprintf(few, sizeof few,
+                   "#pragma OPENCL FP_CONTRACT OFF\n#define MEASURE_FERET %d\n#define MEASURE_CHANNELS %d\n",
                    m->lanes.feret >= 0, m->lanes.space ? 1 : call->planes);
     (void)snprintf(defines, sizeof defines, "%s%s#define MEASURE_READ_VALUE read_%d\n", few, list, value);
     const char *const with_reader[] = {call->reader, kernel_text_wide_atomics, kernel_text_measure_tally, text, NULL};
