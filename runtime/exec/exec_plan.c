@@ -135,10 +135,17 @@ static bool refuse_need(const ExecPlan *plan, const ProgNeed *need, double a, do
 {
     static const char *const AXES[] = {"width", "height", "depth", "number of channels"};
     const HostNode *one = &plan->program->host[need->a], *other = &plan->program->host[need->b];
-    if (need->below || one->op != HOST_EXTENT || other->op != HOST_EXTENT) {
+    const ProgInput *inputs = plan->program->inputs;
+    if (need->below || (one->op != HOST_EXTENT && other->op != HOST_EXTENT)) {
         return err_set(err, CODE_FILES, "%s%s: %g and %g do not fit", need->where, need->what, a, b);
     }
-    const ProgInput *inputs = plan->program->inputs;
+    if (one->op != HOST_EXTENT || other->op != HOST_EXTENT) {
+        const bool first = one->op == HOST_EXTENT;
+        const HostNode *known = first ? one : other;
+        return err_set(err, CODE_FILES,
+                       "%sthe %s of '%s' is %g, and that of an image it is used with %g: these do not fit", need->where,
+                       AXES[known->b], inputs[known->a].name, first ? a : b, first ? b : a);
+    }
     return err_set(err, CODE_FILES,
                    "%sthe %s of '%s' and the %s of '%s', which are used together, are %g and %g: these do not fit",
                    need->where, AXES[one->b], inputs[one->a].name, AXES[other->b], inputs[other->a].name, a, b);

@@ -58,7 +58,7 @@ printf 'input image[y, x]\nhalf = canvas(image, width = width(image) // 2)\nsame
 printf 'input image[y, x]\ninput flat[y, x]\noutput a = image - flat\n' >other.pipe
 for device in cpu reference; do
     expect 1 'line 3: the width' "$PIPEC" run narrow.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
-    says '256 and 10 do not fit'
+    says "of 'image' is 256, and that of an image it is used with 10: these do not fit"
     expect 1 'do not fit' "$PIPEC" run long.pipe "$SAMPLES/blobs.tif" -q -o other --device $device
     expect 0 '' "$PIPEC" run half.pipe "$SAMPLES/blobs.tif" -q -o half --device $device
     expect 1 'do not fit' "$PIPEC" run other.pipe "$SAMPLES/blobs.tif" -q -o other --device $device --flat half/blobs_a.tif

@@ -82,12 +82,12 @@ expect 1 'channel' run "$SAMPLES/nuclei.pipe" "$image" -o out
 says 'blobs.tif'
 printf 'input image[c, y, x]\noutput o = c_of(canvas(image, channels = 2)) + image\n' >channels.pipe
 expect 1 "number of channels of 'image'" run channels.pipe "$SAMPLES/nuclei.tif" -o out
-says '3 and 2'
+says 'is 3, and that of an image it is used with 2: these do not fit'
 printf 'input sci[y, x]\ninput ref[y, x]\noutput o = sci - ref\n' >two.pipe
 printf 'input image[y, x]\noutput part = crop(image, width = 180)\n' >part.pipe
 expect 0 '' run part.pipe "$image" -q -o part.tif
-expect 1 "the width of 'ref' and the width of 'sci'" run two.pipe "$image" --ref part.tif -o out
-says '180 and 256'
+expect 1 "the width of 'sci' and the width of 'ref'" run two.pipe "$image" --ref part.tif -o out
+says '256 and 180'
 rm -f two.pipe part.pipe part.tif
 expect 1 "number of channels of 'image'" run channels.pipe "$image" -o out
 printf 'input image[y, x]\noutput moved = translate(image, x = 3 um)\n' >moved.pipe
