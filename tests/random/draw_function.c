@@ -150,9 +150,9 @@ static void while_loop(Draw *d, Str *out, const Body *b)
     const char counter = COUNTERS[b->depth];
     str_addf(out, "%c = 0\n", counter);
     indent(out, b);
-    str_add(out, "while ");
+    str_add(out, "while (");
     condition(d, out, b);
-    str_addf(out, " and %c < %u", counter, 1 + draw_below(d, 7));
+    str_addf(out, ") and %c < %u", counter, 1 + draw_below(d, 7));
     block(d, out, b, counter);
 }
 
