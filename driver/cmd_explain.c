@@ -238,7 +238,7 @@ static bool take_params(const Program *program, int argc, char **argv, double *p
         char *name = argv[i], *equals = strchr(name, '=');
         const char *value = equals != NULL ? equals + 1 : argv[++i];
         if (strncmp(name, "--", 2) != 0 || value == NULL) {
-            usage_error("explain: pipec explain FILE.pipe [--PARAMETER VALUE]...");
+            usage_error("explain: pipec explain FILE.pipe [--plan-for=DEVICE] [--PARAMETER VALUE]...");
             return false;
         }
         if (equals != NULL) {
@@ -260,7 +260,7 @@ int cmd_explain(int argc, char **argv)
         return CODE_USAGE;
     }
     if (argc < 2) {
-        return usage_error("which file? pipec explain FILE.pipe [--PARAMETER VALUE]...");
+        return usage_error("which file? pipec explain FILE.pipe [--plan-for=DEVICE] [--PARAMETER VALUE]...");
     }
     if (!options.planned_for) {
         options.measured = figures_of_device(NULL, &options.plan_for, options.tuned_for);
