@@ -215,16 +215,34 @@ static const Argument ARGUMENTS[OP_TYPES] = {
     list,  function, vector, word,        axis,        record, area,  draw_number, column, channel,
 };
 
+/* What takes the evaluator ten seconds: the ball of 100 pixels that rolls, rounds for each marker, apertures of a thousand objects. */
+static unsigned takes_long_beyond(const OpParam *param)
+{
+    static const struct {
+        const char *name;
+        unsigned most;
+    } LONG[] = {{"radius", 20}, {"rounds", 5}, {"objects", 50}};
+    for (size_t i = 0; i < sizeof LONG / sizeof *LONG; i++) {
+        if (strcmp(param->name, LONG[i].name) == 0 && param->value != NULL && atof(param->value) > 20) {
+            return LONG[i].most;
+        }
+    }
+    return 0;
+}
+
 /* What a number means, it seldom means by chance. */
 static bool draw_by_name(Draw *d, Str *out, const OpParam *param)
 {
     static const char *const CONNECTIVITIES[] = {"1", "2", "3", "4", "8", "6", "18", "26"};
     static const char FOREST[] = "\"forest 1 features 1 classes 1 2 trees 1 split 0 90 leaf 1 0 leaf 0 1\"";
     const bool connectivity = strcmp(param->name, "connectivity") == 0, forest = strcmp(param->name, "forest") == 0;
+    const unsigned most = takes_long_beyond(param);
     if (connectivity || forest) {
         str_add(out, forest ? FOREST : draw_one(d, CONNECTIVITIES));
+    } else if (most > 0) {
+        str_addf(out, "%u", 1 + draw_below(d, most));
     }
-    return connectivity || forest;
+    return connectivity || forest || most > 0;
 }
 
 static void draw_argument(Draw *d, Str *out, const OpParam *param)
@@ -253,12 +271,6 @@ static void draw_rest(Draw *d, Str *out, const OpParam *param)
     }
 }
 
-/* The ball of 100 pixels that rolls where nobody says otherwise takes the evaluator ten seconds. */
-static bool takes_long(const OpParam *param)
-{
-    return strcmp(param->name, "radius") == 0 && atof(param->value) > 20;
-}
-
 void draw_call(Draw *d, Str *out, const Op *op)
 {
     bool named = false;
@@ -274,7 +286,7 @@ void draw_call(Draw *d, Str *out, const Op *op)
             named = true;
             continue;
         }
-        if (param->value != NULL && !takes_long(param) && draw_chance(d, 50)) {
+        if (param->value != NULL && takes_long_beyond(param) == 0 && draw_chance(d, 50)) {
             named = true; /* those behind it need their names, as those behind a "..." do */
             d->call.type[i] = DRAW_LEFT_OUT;
             continue;
