@@ -123,39 +123,62 @@ static bool may_be_as_wide(const ProgBuffer *a, const ProgBuffer *b)
     return a->elem == ELEM_FILE || b->elem == ELEM_FILE || elem_size(a->elem) == elem_size(b->elem);
 }
 
-static bool is_output_buffer(const CgLifetimes *l, int buffer)
+/* What is asked of every image that may take a place. */
+typedef struct Places {
+    const CgLifetimes *l;
+    IrId *by_last;    /* nodes with buffers, by the step in which those die, then by number */
+    int *first;       /* by step: where its nodes begin; one more: the end */
+    bool *is_output;  /* by buffer */
+    bool *taken;      /* by buffer: another one lies onto it */
+    bool many_inputs; /* an input that another one varies beside may be there for many images */
+} Places;
+
+static Places *new_places(const CgLifetimes *l)
 {
-    bool is = false;
-    for (int i = 0; i < l->cg->g->outputs.n; i++) {
-        IrId id = l->cg->g->outputs.at[i].node;
-        is = is || (id != 0 && l->cg->buffer[id] == buffer);
+    const IrGraph *g = l->cg->g;
+    Places *p = arena_new(g->arena, Places);
+    *p = (Places){.l = l,
+                  .by_last = arena_array(g->arena, IrId, g->nodes.n),
+                  .first = arena_array(g->arena, int, l->n_steps + 3),
+                  .is_output = arena_array(g->arena, bool, l->n_buffers + 1),
+                  .taken = arena_array(g->arena, bool, l->n_buffers + 1)};
+    int inputs = 0;
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        inputs += !ir_node(g, id)->dead && ir_node(g, id)->op == IR_INPUT;
+        if (l->cg->buffer[id] >= 0) {
+            p->first[l->buffers[l->cg->buffer[id]].last + 2]++;
+        }
     }
-    return is;
+    p->many_inputs = inputs > 1;
+    for (int s = 1; s < l->n_steps + 3; s++) {
+        p->first[s] += p->first[s - 1];
+    }
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        if (l->cg->buffer[id] >= 0) {
+            p->by_last[p->first[l->buffers[l->cg->buffer[id]].last + 1]++] = id;
+        }
+    }
+    for (int i = 0; i < g->outputs.n; i++) {
+        const IrId id = g->outputs.at[i].node;
+        if (id != 0 && l->cg->buffer[id] >= 0) {
+            p->is_output[l->cg->buffer[id]] = true;
+        }
+    }
+    return p;
 }
 
-static bool is_taken(const CgLifetimes *l, int buffer)
+static void place_onto(Places *p, ProgBuffer *to, int buffer)
 {
-    bool taken = false;
-    for (int i = 0; i < l->n_buffers; i++) {
-        taken = taken || l->buffers[i].onto == buffer;
+    if (to->onto >= 0) {
+        p->taken[to->onto] = false;
     }
-    return taken;
+    to->onto = buffer;
+    p->taken[buffer] = true;
 }
 
 static int step_of(const CgLifetimes *l, IrId id)
 {
     return l->step_of[l->cg->sched->step[id]];
-}
-
-/* An input that another one varies beside may be there for many images. */
-static bool is_wanted_again(const CgLifetimes *l, IrId from)
-{
-    const IrGraph *g = l->cg->g;
-    int inputs = 0;
-    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
-        inputs += !ir_node(g, id)->dead && ir_node(g, id)->op == IR_INPUT;
-    }
-    return ir_node(g, from)->op == IR_INPUT && inputs > 1;
 }
 
 /* It has the place of a carry, which may be looked at in another way. */
@@ -165,19 +188,22 @@ static bool is_carried(const CgLifetimes *l, const ProgBuffer *b)
 }
 
 /* What dies where `made` is born takes its place; rather an image whose type is known. */
-static void choose_dying(const CgLifetimes *l, IrId made)
+static void choose_dying(Places *p, IrId made)
 {
+    const CgLifetimes *l = p->l;
+    IrGraph *g = l->cg->g;
     ProgBuffer *to = &l->buffers[l->cg->buffer[made]];
-    int step = step_of(l, made);
-    for (IrId from = 1; from < (IrId)l->cg->g->nodes.n; from++) {
-        int buffer = l->cg->buffer[from];
-        const ProgBuffer *under = buffer >= 0 ? &l->buffers[buffer] : NULL;
-        bool known = to->onto >= 0 && l->buffers[to->onto].elem != ELEM_FILE;
-        if (under != NULL && under != to && under->last == step && to->first == step && !known &&
-            may_be_as_wide(to, under) && !is_taken(l, buffer) && !is_output_buffer(l, buffer) &&
-            !is_wanted_again(l, from) && !is_carried(l, under) &&
-            ir_may_overwrite(l->cg->g, l->cg->sched, made, from)) {
-            to->onto = buffer;
+    const int step = step_of(l, made);
+    for (int i = p->first[step]; i < p->first[step + 1]; i++) {
+        const IrId from = p->by_last[i];
+        const int buffer = l->cg->buffer[from];
+        const ProgBuffer *under = &l->buffers[buffer];
+        const bool known = to->onto >= 0 && l->buffers[to->onto].elem != ELEM_FILE;
+        const bool wanted_again = ir_node(g, from)->op == IR_INPUT && p->many_inputs;
+        if (under != to && to->first == step && !known && may_be_as_wide(to, under) && !p->taken[buffer] &&
+            !p->is_output[buffer] && !wanted_again && !is_carried(l, under) &&
+            ir_may_overwrite(g, l->cg->sched, made, from)) {
+            place_onto(p, to, buffer);
         }
     }
 }
@@ -225,8 +251,9 @@ static bool carries_are_apart(const IrGraph *g, const IrLoop *loop, int id)
 
 /* What a carry becomes takes its place where the round looks at the carry for the last time as that is made:
  * then one image does for both, all rounds long. */
-static void choose_carried(const CgLifetimes *l, int id, int begin, int end)
+static void choose_carried(Places *p, int id, int begin, int end)
 {
+    const CgLifetimes *l = p->l;
     IrGraph *g = l->cg->g;
     const IrLoop *loop = &g->loops.at[id];
     const ProgStep *step = &l->steps[end];
@@ -240,9 +267,9 @@ static void choose_carried(const CgLifetimes *l, int id, int begin, int end)
         ProgBuffer *carry = &l->buffers[c->carry], *to = &l->buffers[c->next];
         bool over = !is_touched(l, made, made + 1, c->carry) ||
                     ir_may_overwrite(g, l->cg->sched, next, loop->carries.at[i].carry);
-        if (over && to->elem == carry->elem && to->last == carry->last && !is_taken(l, c->carry) &&
+        if (over && to->elem == carry->elem && to->last == carry->last && !p->taken[c->carry] &&
             !is_touched(l, begin, made, c->next) && !is_touched(l, made + 1, end, c->carry)) {
-            to->onto = c->carry;
+            place_onto(p, to, c->carry);
         }
     }
 }
@@ -250,17 +277,18 @@ static void choose_carried(const CgLifetimes *l, int id, int begin, int end)
 static void choose_places(const CgLifetimes *l)
 {
     const IrGraph *g = l->cg->g;
+    Places *p = new_places(l);
     for (int i = 0; i < l->cg->sched->steps.n; i++) {
         const IrStep *step = &l->cg->sched->steps.at[i];
         if (step->kind == IR_STEP_LOOP) {
-            choose_carried(l, step->loop, l->step_of[i], end_of_loop(l, l->step_of[i]));
+            choose_carried(p, step->loop, l->step_of[i], end_of_loop(l, l->step_of[i]));
         }
     }
     for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
         int buffer = l->cg->buffer[id];
         bool made = buffer >= 0 && ir_node(g, id)->op != IR_INPUT;
         if (made && l->buffers[buffer].onto < 0) {
-            choose_dying(l, id);
+            choose_dying(p, id);
         }
     }
 }

@@ -13,11 +13,9 @@ static void find_loops(Grouping *b)
 
 static void link_remark(Grouping *b, int remark)
 {
-    int *at = &b->first_remark[b->s->remarks.at[remark].from];
-    while (*at != 0) {
-        at = &b->next_remark.at[*at - 1];
-    }
-    *at = remark + 1;
+    const IrId from = b->s->remarks.at[remark].from;
+    int *at = b->last_remark[from] == 0 ? &b->first_remark[from] : &b->next_remark.at[b->last_remark[from] - 1];
+    *at = b->last_remark[from] = remark + 1;
     vec_push(b->g->arena, &b->next_remark, 0);
 }
 
@@ -33,7 +31,8 @@ Grouping *grouping_new(IrGraph *g, PassContext *cx, IrSchedule *s)
                     .form = arena_array(arena, struct Form *, g->nodes.n),
                     .footprint = arena_array(arena, IrFootprint *, g->nodes.n),
                     .loop_step = arena_array(arena, int, g->loops.n),
-                    .first_remark = arena_array(arena, int, g->nodes.n)};
+                    .first_remark = arena_array(arena, int, g->nodes.n),
+                    .last_remark = arena_array(arena, int, g->nodes.n)};
     b->users = ir_count_users(b->uses);
     find_loops(b);
     for (int i = 0; i < s->remarks.n; i++) {

@@ -26,6 +26,7 @@ typedef struct Grouping {
     IrFootprint **footprint; /* by node: of its first expression; NULL: not asked yet */
     int *loop_step;          /* by loop: the step that begins it */
     int *first_remark;       /* by node: the first remark about an edge from it, plus one; 0 none */
+    int *last_remark;        /* by node: the last one, plus one; 0 none */
     Vec(int) next_remark;    /* by remark: the next one about the same node, plus one; 0 none */
 } Grouping;
 

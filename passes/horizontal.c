@@ -245,6 +245,21 @@ static void add_candidate(Horizontal *b, IrId stage, int after, int before)
     }
 }
 
+/* How many of the readers, which stand in order, have a smaller number. */
+static int readers_before(IrReaders readers, IrId stage)
+{
+    int lo = 0, hi = readers.n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (readers.at[middle] < stage) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
 /* The kernels behind step `after` and before z that make or read an image that z reads. */
 static void find_candidates(Horizontal *b, int after, int z)
 {
@@ -261,10 +276,7 @@ static void find_candidates(Horizontal *b, int after, int z)
                 add_candidate(b, from, after, z);
             }
             const IrReaders readers = b->b->uses->readers[from];
-            int near = readers.n;
-            while (near > 0 && readers.at[near - 1] >= step->stages.at[i]) {
-                near--;
-            }
+            const int near = readers_before(readers, step->stages.at[i]);
             for (int j = near > MAX_READERS ? near - MAX_READERS : 0; j < near; j++) {
                 add_candidate(b, readers.at[j], after, z);
             }
