@@ -10,6 +10,7 @@
 #include "reference/eval.h"
 #include "tests/support/both.h"
 #include "tests/support/pipelines.h"
+#include "tests/support/turn.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -182,10 +183,12 @@ static void examples_of_operators_read_back(void **state)
     (void)state;
     const Ops *ops = ops_load(&arena);
     for (int i = 0; i < ops->n; i++) {
-        check(ops->at[i].name,
-              arena_printf(&arena, "input image[y, x]\nmask = image > 3\nlabels = label(mask)\n%s\n",
-                           ops->at[i].example),
-              true);
+        if (turn_has(i)) {
+            check(ops->at[i].name,
+                  arena_printf(&arena, "input image[y, x]\nmask = image > 3\nlabels = label(mask)\n%s\n",
+                               ops->at[i].example),
+                  true);
+        }
     }
 }
 
