@@ -22,6 +22,8 @@ static const struct {
     [REMARK_UNFINISHED] = {"more page is", "more pages are",
                            "the acquisition ended before its last time point, or "
                            "plane, had all pages that the OME-XML of the file lists"},
+    [REMARK_ABSENT] = {"plane of its OME-XML is", "planes of its OME-XML are",
+                       "the file ends before them, as when an acquisition was stopped"},
     [REMARK_IMAGES] = {"more image is", "more images are", "of an OME-TIFF or OME-Zarr the first one is"},
     [REMARK_XML] = {"file with OME-XML is", "files with OME-XML are",
                     "without it pages are planes of z, and sizes of "
@@ -31,6 +33,7 @@ static const struct {
                       "combine the set into one file to have them (bfconvert)"},
     [REMARK_BESIDE] = {"more image is", "more images are",
                        "the first one is read, or the one whose number or name stands in brackets, as in FILE[2]"},
+    [REMARK_FRAMES] = {"more frame is", "more frames are", "of an animation its picture is"},
     [REMARK_PARTS] = {"more image is", "more images are",
                       "of a FITS file the first one is, or the part in brackets, as in "
                       "FILE[1]"},

@@ -26,10 +26,12 @@ typedef enum ImageRemark {
                         smaller versions or masks of another one */
     REMARK_UNLISTED,   /* OME-TIFF: pages that its XML does not list */
     REMARK_UNFINISHED, /* OME-TIFF: pages of the last time point or plane, in the midst of which the acquisition ended */
+    REMARK_ABSENT,     /* OME-TIFF: planes that its XML tells of and that no file has */
     REMARK_IMAGES,     /* OME-TIFF: images beside the one that is read */
     REMARK_XML,        /* OME-TIFF of a set: the file that has the XML of all */
     REMARK_FILES,      /* OME-TIFF of a set: planes in other files */
     REMARK_BESIDE,     /* of a reader: images beside the one that is read, where no part is named */
+    REMARK_FRAMES,     /* PNG: frames of an animation beside the picture */
     REMARK_PARTS,      /* FITS: images behind the first one, where no part is named */
     /* True or false. */
     REMARK_XML_DAMAGED, /* OME-TIFF: the XML is none */
@@ -43,7 +45,7 @@ typedef enum ImageRemark {
     REMARK_UNCALIBRATED,  /* TIFF: stored values, though the file says what they stand for */
     REMARK_NODATA,        /* TIFF: one value stands for no data */
     REMARK_LOSSY,         /* JPEG, JPEG 2000: pixels are not those that were recorded */
-    REMARK_ORIENTATION,   /* TIFF, JPEG: rows are not stored from the top left on */
+    REMARK_ORIENTATION,   /* TIFF, JPEG, PNG: rows are not stored from the top left on */
     REMARK_ALPHA,         /* alpha is left out */
     REMARK_CHANNEL_NAMES, /* OME-TIFF: channels have names (ImageInfo.channels) */
     IMAGE_REMARKS

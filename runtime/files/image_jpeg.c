@@ -9,6 +9,7 @@
  * nothing themselves and change no local variable that is read after it; what is to be freed hangs on the state.
  */
 #include "image_format.h"
+#include "image_exif.h"
 #include "image_pixels.h"
 
 #include "../../base/pages.h"
@@ -87,39 +88,9 @@ static void close_jpeg(void *state)
     free(in);
 }
 
-/* A number of n bytes of an EXIF block. */
-static unsigned number(const unsigned char *at, int n, bool little)
-{
-    unsigned value = 0;
-    for (int i = 0; i < n; i++) {
-        value = value << 8 | at[little ? n - 1 - i : i];
-    }
-    return value;
-}
-
-/* How the image is to be shown, as EXIF says it: 1 to 8, or 1 where it does not. */
-static unsigned orientation(const unsigned char *exif, size_t n)
-{
-    enum { HEAD = 6, ENTRY = 12, TAG = 0x112 };
-    if (n < HEAD + 8 || memcmp(exif, "Exif\0\0", HEAD) != 0) {
-        return 1;
-    }
-    const unsigned char *tiff = exif + HEAD;
-    size_t size = n - HEAD;
-    bool little = tiff[0] == 'I';
-    size_t at = number(tiff + 4, 4, little);
-    unsigned entries = at <= size - 2 ? number(tiff + at, 2, little) : 0;
-    at += 2;
-    for (unsigned i = 0; i < entries && at + ENTRY <= size; i++, at += ENTRY) {
-        if (number(tiff + at, 2, little) == TAG) {
-            return number(tiff + at + 8, 2, little);
-        }
-    }
-    return 1;
-}
-
 static bool read_header(JpegIn *in)
 {
+    static const unsigned char EXIF[] = {'E', 'x', 'i', 'f', 0, 0};
     if (setjmp(in->jump) != 0) {
         return false;
     }
@@ -136,8 +107,8 @@ static bool read_header(JpegIn *in)
     in->x = in->jpeg.image_width;
     in->y = in->jpeg.image_height;
     for (jpeg_saved_marker_ptr m = in->jpeg.marker_list; m != NULL; m = m->next) {
-        unsigned way = orientation(m->data, m->data_length);
-        in->turned = in->turned || (way > 1 && way <= 8);
+        bool exif = m->data_length > sizeof EXIF && memcmp(m->data, EXIF, sizeof EXIF) == 0;
+        in->turned = in->turned || (exif && exif_turned(m->data + sizeof EXIF, m->data_length - sizeof EXIF));
     }
     return true;
 }

@@ -82,7 +82,8 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
     meta_plan_free(plan);
     plan->t = plan->c = plan->step_z = 1;
     plan->z = tags->pages;
-    plan->step_t = plan->step_c = plan->others = plan->unfinished = plan->in_other_files = 0;
+    plan->step_t = plan->step_c = plan->others = plan->unfinished = plan->absent =
+        plan->in_other_files = 0;
     plan->contiguous = false;
     info->has_t = info->has_c = info->has_z = false;
     apply_plan(plan, info);
@@ -90,14 +91,17 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
 
 /* ---- resolution tags -------------------------------------------------------------------- */
 
-/* 72 dots an inch is what programs write that know nothing. */
+/* 72 dots an inch is what programs write that know nothing.  Units 4 and 5 are those of HALCON and tifffile. */
 static void read_resolution(const MetaTags *tags, ImageInfo *info)
 {
-    if (info->unit[0] == '\0' && tags->size_x > 0 && (tags->resolution_unit == 2 || tags->resolution_unit == 3)) {
-        if (tags->resolution_unit == 2 && tags->size_x == 1.0 / 72) {
+    enum { INCH = 2 };
+    static const char *const NAMES[] = {"", "", "inch", "cm", "mm", "um"};
+    bool known = tags->resolution_unit < sizeof NAMES / sizeof *NAMES && NAMES[tags->resolution_unit][0] != '\0';
+    if (info->unit[0] == '\0' && tags->size_x > 0 && known) {
+        if (tags->resolution_unit == INCH && tags->size_x == 1.0 / 72) {
             return;
         }
-        strcpy(info->unit, tags->resolution_unit == 2 ? "inch" : "cm");
+        strcpy(info->unit, NAMES[tags->resolution_unit]);
     }
     info->size[0] = known_size(tags->size_x, info->unit);
     info->size[1] = known_size(tags->size_y, info->unit);

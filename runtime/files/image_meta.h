@@ -31,7 +31,7 @@ typedef struct MetaTags {
     bool planar;              /* samples are stored apart */
     Elem elem;                /* as they are stored */
     double size_x, size_y;    /* pixel size in the unit of the tag; 0 = unknown */
-    uint64_t resolution_unit; /* 1 none, 2 inch, 3 cm */
+    uint64_t resolution_unit; /* 1 none, 2 inch, 3 cm, 4 mm, 5 um */
     MetaMicroscope microscope;
 } MetaTags;
 
@@ -44,6 +44,7 @@ typedef struct MetaPlan {
     int64_t step_t, step_c, step_z;
     int64_t *page;          /* owned; NULL: by the steps */
     int64_t unfinished;     /* pages of a time point or plane that the acquisition did not come to the end of */
+    int64_t absent;         /* planes that the OME-XML tells of and that no file has */
     int64_t others;         /* images of this file that its OME-XML lists beside the one that is read */
     int64_t in_other_files; /* planes that the OME-XML lists in other files */
     bool elsewhere;         /* the OME-XML is in another file, which it names */

@@ -434,10 +434,15 @@ void ome_free(OmeXml *xml)
 
 /* ---- sizes ----------------------------------------------------------------------------- */
 
-/* Sizes are kept in the unit of x. */
+/* Sizes are kept in the unit of the first axis that has a length. */
 static void read_sizes(const OmeImage *image, ImageInfo *info)
 {
-    snprintf(info->unit, sizeof info->unit, "%s", image->unit[0]);
+    int first = 0;
+    while (first < 2 && (image->size[first] == 0 || meta_unit_um(image->unit[first]) == 0)) {
+        first++;
+    }
+    first = meta_unit_um(image->unit[first]) > 0 ? first : 0;
+    snprintf(info->unit, sizeof info->unit, "%s", image->unit[first]);
     for (int axis = 0; axis < 3; axis++) {
         info->size[axis] = image->size[axis];
         if (strcmp(image->unit[axis], info->unit) != 0) {
@@ -445,7 +450,7 @@ static void read_sizes(const OmeImage *image, ImageInfo *info)
             info->size[axis] = um > 0 ? info->size[axis] * meta_unit_um(image->unit[axis]) / um : 0;
         }
     }
-    if (strcmp(info->unit, "pixel") == 0 || info->size[0] == 0) {
+    if (strcmp(info->unit, "pixel") == 0 || info->size[first] == 0) {
         info->size[0] = info->size[1] = info->size[2] = 0;
         info->unit[0] = '\0';
     }
@@ -636,6 +641,7 @@ static bool map_planes(const OmeXml *xml, const OmeImage *image, const MetaTags 
     *known = found > 0 && found == box(low, high);
     if (*known) {
         plan->in_other_files = single ? 0 : planes->total - found;
+        plan->absent = single && plan->unfinished == 0 ? planes->total - found : 0;
         cut_to_box(planes, low, high, plan);
         return true;
     }

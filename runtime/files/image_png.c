@@ -10,6 +10,7 @@
  * change no local variable that is read after the jump; what is to be freed hangs on the state.
  */
 #include "image_format.h"
+#include "image_exif.h"
 #include "../host/stopwatch.h"
 #include "image_pixels.h"
 #include "runs.h"
@@ -54,6 +55,8 @@ typedef struct PngIn {
     bool gray;         /* three samples that are equal everywhere: only one is handed on */
     bool bits;         /* 1-bit gray */
     bool alpha;        /* which is left out */
+    bool turned;       /* to be shown otherwise than its rows are stored */
+    int64_t frames;    /* of an animation, beside the picture that is read */
     double um[2];      /* micrometres of a pixel along x and y; 0: unknown */
     unsigned char *at; /* all rows as libpng gives them; NULL: not decoded yet */
 } PngIn;
@@ -132,6 +135,24 @@ static void read_sizes(PngIn *in)
     }
 }
 
+/* Chunks that libpng leaves to us: acTL says how many frames an animation has. */
+static int on_chunk(png_structp png, png_unknown_chunkp chunk)
+{
+    PngIn *in = png_get_user_chunk_ptr(png);
+    if (memcmp(chunk->name, "acTL", 4) == 0 && chunk->size >= 4) {
+        int64_t frames = png_get_uint_32(chunk->data);
+        in->frames = frames > 1 ? frames - 1 : 0;
+    }
+    return 1;
+}
+
+static void read_exif(PngIn *in)
+{
+    png_uint_32 n = 0;
+    png_bytep block = NULL;
+    in->turned = png_get_eXIf_1(in->png, in->info, &n, &block) != 0 && exif_turned(block, n);
+}
+
 /* Reads the header and asks for gray or RGB in this machine's byte order, without alpha. */
 static bool read_header(PngIn *in)
 {
@@ -140,6 +161,7 @@ static bool read_header(PngIn *in)
     }
     png_set_read_fn(in->png, in, on_read);
     png_set_user_limits(in->png, INT32_MAX, INT32_MAX);
+    png_set_read_user_chunk_fn(in->png, in, on_chunk);
     png_read_info(in->png, in->info);
     int colour = png_get_color_type(in->png, in->info);
     int depth = png_get_bit_depth(in->png, in->info);
@@ -147,6 +169,7 @@ static bool read_header(PngIn *in)
     in->gray = colour == PNG_COLOR_TYPE_PALETTE && palette_is_gray(in);
     in->alpha = (colour & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(in->png, in->info, PNG_INFO_tRNS) != 0;
     read_sizes(in);
+    read_exif(in);
     if (colour == PNG_COLOR_TYPE_PALETTE) {
         png_set_palette_to_rgb(in->png);
     } else if (depth < 8) {
@@ -207,6 +230,8 @@ static bool open_png(const ImagePath *path, int fd, ImageInfo *info, void **stat
     info->has_c = info->rgb = info->c == 3;
     info->elem = in->bits ? ELEM_BOOL : in->size == 2 ? ELEM_U16 : ELEM_U8;
     info->remarks[REMARK_ALPHA] = in->alpha;
+    info->remarks[REMARK_ORIENTATION] = in->turned;
+    info->remarks[REMARK_FRAMES] = in->frames;
     memcpy(info->size, in->um, sizeof in->um);
     memcpy(info->size_um, in->um, sizeof in->um);
     strcpy(info->unit, in->um[0] > 0 ? "um" : "");

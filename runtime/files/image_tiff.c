@@ -753,6 +753,7 @@ static void count_unread(const TiffFile *file, ImageInfo *info)
         info->remarks[REMARK_UNLISTED] = unlisted;
     }
     info->remarks[REMARK_UNFINISHED] = plan->unfinished;
+    info->remarks[REMARK_ABSENT] = plan->absent;
     info->remarks[REMARK_FILES] = plan->in_other_files;
     info->remarks[REMARK_XML] = plan->elsewhere;
 }

@@ -9,7 +9,7 @@
 /* Spellings that ImageJ, Bio-Formats, OME-XML, tifffile and people write, in whatever case; a name spelled
  * exactly so goes before, for Mm and mm differ.  Bytes: UTF-8 has two letters that look like mu, and two that look
  * like that of the angstrom; Latin-1 has one, which some program may have taken to UTF-8 twice, and ImageJ writes
- * an escape. */
+ * escapes. */
 static const struct Unit {
     const char *name;
     double um;
@@ -28,6 +28,8 @@ static const struct Unit {
     {"\xC3\x85", 1e-4},
     {"\xE2\x84\xAB", 1e-4},
     {"\xC5", 1e-4},
+    {"\\u00C5", 1e-4},
+    {"\\u212B", 1e-4},
     {"angstrom", 1e-4},
     {"mm", 1e3},
     {"cm", 1e4},
@@ -44,6 +46,8 @@ static const struct Unit {
     {"li", 25400.0 / 12},
     {"pt", 25400.0 / 72},
     {"ft", 304800},
+    {"foot", 304800},
+    {"feet", 304800},
     {"yd", 914400},
     {"mi", 1609344e3},
 };

@@ -143,8 +143,9 @@ static bool read_fill(const cJSON *meta, ZarrArray *out, Err *err)
     } else if (text != NULL) {
         value = strtod(text, &end);
     }
+    bool said = fill == NULL || (!cJSON_IsArray(fill) && !cJSON_IsObject(fill));
     bool floats = out->type->kind == 'f', fits = floats || (value >= elem_min(elem) && value <= elem_max(elem));
-    if ((end != NULL && (end == text || *end != '\0')) || !fits || (!floats && floor(value) != value)) {
+    if (!said || (end != NULL && (end == text || *end != '\0')) || !fits || (!floats && floor(value) != value)) {
         return err_set(err, CODE_FILES, "its fill value is none that %s can have", elem_name(elem));
     }
     elem_put(out->fill, 0, elem, value);
@@ -224,10 +225,19 @@ static bool read_separator(const char *text, char usual, ZarrArray *out, Err *er
            err_set(err, CODE_FILES, "its names of chunks are separated by '%.20s'; . and / are read", text);
 }
 
+/* A member that is null, missing, or of the kind which zarr_json_* have found. */
+static bool null_or(const cJSON *found, const cJSON *meta, const char *key, Err *err)
+{
+    const cJSON *there = cJSON_GetObjectItemCaseSensitive(meta, key);
+    return found != NULL || there == NULL || cJSON_IsNull(there) ||
+           err_set(err, CODE_FILES, "'%s' in its metadata is damaged", key);
+}
+
 static bool read_two(const cJSON *meta, ZarrArray *out, Err *err)
 {
     const cJSON *filters = zarr_json_array(meta, "filters"), *packer = zarr_json_object(meta, "compressor");
     out->version = 2;
+    TRY(null_or(filters, meta, "filters", err) && null_or(packer, meta, "compressor", err));
     TRY(read_shape(meta, out, err) && read_chunks(zarr_json_array(meta, "chunks"), out->dims, out->chunk, err));
     memcpy(out->file, out->chunk, sizeof out->file);
     TRY(type_of_two(meta, out, err) && read_order_of_two(meta, out, err));

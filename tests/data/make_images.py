@@ -418,6 +418,9 @@ def resolutions():
                  (283, kind, [4] * len(KINDS[kind]) if len(KINDS[kind]) == 1 else [8, 2])]
         raw_pages("resolution_%d.tif" % kind, [(page_tags(X, Y, 8, more=more), [plane("u8").tobytes()])],
                   "<" if kind % 2 else ">")
+    for unit in (4, 5):  # millimetres and micrometres, as HALCON and tifffile count
+        more = [(282, 5, [10, 2]), (283, 5, [8, 2]), (296, 3, [unit])]
+        raw_pages("resolution_unit_%d.tif" % unit, [(page_tags(X, Y, 8, more=more), [plane("u8").tobytes()])])
     for name, kind, values in (("zero", 5, [0, 1]), ("none", 5, [1, 0]), ("negative", 10, [-3 % 2**31 - 2**31, 1]),
                                ("nan", 11, [float("nan")])):
         more = [(270, 2, b"ImageJ=1.53c\nunit=um\n"), (296, 3, [1]), (282, kind, values), (283, kind, values)]
@@ -611,6 +614,8 @@ def ome_odd():
     write_xml("ome_thumbnail.tif", xml('<TiffData IFD="1" PlaneCount="6"/>'), thumbnail=True)
     write_xml("ome_extents.tif", xml(attributes=sizes.replace('"7"', '"70"')))
     write_xml("ome_type.tif", xml(attributes=sizes.replace("uint8", "uint16")))
+    write_xml("ome_longer.tif", xml(attributes=sizes.replace('SizeZ="3"', 'SizeZ="5"')))
+    write_xml("ome_depth.tif", xml(attributes=sizes + ' PhysicalSizeX="1" PhysicalSizeXUnit="pixel" PhysicalSizeZ="2"'))
     write_xml("ome_names.tif", xml('<Channel Name="DAPI"/><Channel/><TiffData/>'))
     for order in ("CTZ", "ZCT", "TZC"):
         ome_pages("ome_%s.tif" % order.lower(), typed(base(z=4, c=2, t=3), "u8"), order, "<OME:TiffData/>", (4, 2, 3))
@@ -798,13 +803,15 @@ def png_chunk(kind, data):
             struct.pack(">I", zlib.crc32(kind + data) & 0xFFFFFFFF))
 
 
-def write_png(name, rows, x, y, depth, colour, palette=None, alpha=None, sizes=None):
+def write_png(name, rows, x, y, depth, colour, palette=None, alpha=None, sizes=None, more=()):
     data = b"".join(b"\0" + row for row in rows)
     with open(path(name), "wb") as f:
         f.write(b"\x89PNG\r\n\x1a\n" +
                 png_chunk(b"IHDR", struct.pack(">IIBBBBB", x, y, depth, colour, 0, 0, 0)))
         if sizes is not None:
             f.write(png_chunk(b"pHYs", struct.pack(">IIB", *sizes)))
+        for kind, payload in more:
+            f.write(png_chunk(kind, payload))
         if palette is not None:
             f.write(png_chunk(b"PLTE", bytes(palette)))
         if alpha is not None:
@@ -820,6 +827,9 @@ def png_files():
     write_png("gray.png", [bytes(row) for row in plane("u8")], X, Y, 8, 0)
     for name, sizes in (("um", (5000000, 4000000, 1)), ("ratio", (5, 4, 0)), ("dots", (2835, 2835, 1)), ("none", (0, 0, 1))):
         write_png("sizes_%s.png" % name, [bytes(row) for row in plane("u8")], X, Y, 8, 0, sizes=sizes)
+    turned = struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
+    write_png("animated.png", [bytes(row) for row in plane("u8")], X, Y, 8, 0,
+              more=[(b"acTL", struct.pack(">II", 3, 0)), (b"eXIf", turned)])
     write_png("gray_16.png", [row.astype(">u2").tobytes() for row in plane("u16")], X, Y, 16, 0)
     write_png("rgb.png", [row.tobytes() for row in rgb], X, Y, 8, 2)
     write_png("rgba_16.png", [row.astype(">u2").tobytes() for row in four], X, Y, 16, 6)
