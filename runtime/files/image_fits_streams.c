@@ -1,14 +1,18 @@
 /*
- * image_fits_streams: cfitsio unpacks H-compress and PLIO without asking how long a tile is, so that a damaged one makes
- * it read the memory behind it.  Here tiles are walked over as it does, and nothing is computed but where that ends.
+ * image_fits_streams: cfitsio unpacks H-compress, PLIO and Rice without asking how long a tile is, so that a damaged one
+ * makes it read the memory behind it, and for the rest of a gzip stream that was cut off it makes room without an end.
+ * Here tiles are walked over as it does, and nothing is computed but where that ends.
  *
  * H-compress (White, Postman and Lattanzi 1992): a head of 25 bytes, the bit planes of four quadrants, from the highest
  * on, a code of 0, and a sign for each coefficient that is not 0.  A plane is written as it is, four pixels to a code,
  * or as a quadtree: a code has a bit for each quarter that has something in it.
+ * Rice (White 1998): the first pixel, and for each block of differences how many low bits of them are stored; the bits
+ * above are as many zeros, and a one.
  * PLIO (IRAF): words of instructions, four bits for what is done and twelve for how often or how much.
  */
 #include "image_fits_streams.h"
 
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,4 +186,72 @@ bool fits_plio_is_whole(const uint8_t *at, size_t n)
     }
 #undef WORD
     return i == end || i == head; /* else the high part of the last number is missing */
+}
+
+/* The next 57 bits and more, from the highest on; those behind the end are 0. */
+static uint64_t look(const Bits *b)
+{
+    uint64_t value = 0, first = b->next / 8;
+    uint8_t end[8] = {0};
+    const uint8_t *at = b->at + (first < b->n / 8 ? first : 0);
+    if (first + 8 > b->n / 8) {
+        if (first < b->n / 8) {
+            memcpy(end, at, b->n / 8 - first);
+        }
+        at = end;
+    }
+    for (int i = 0; i < 8; i++) { /* which compilers make one load of */
+        value = value << 8 | at[i];
+    }
+    return value << b->next % 8;
+}
+
+/* Steps over so many differences. */
+static void skip_differences(Bits *b, int64_t differences, int low_bits)
+{
+    enum { LOOKED_AT = 57 };
+    while (differences > 0 && !is_over(b)) {
+        uint64_t bits = look(b);
+        int zeros = bits != 0 ? __builtin_clzll((unsigned long long)bits) : LOOKED_AT;
+        bool ended = zeros < LOOKED_AT;
+        b->next += ended ? (uint64_t)(zeros + 1 + low_bits) : LOOKED_AT;
+        differences -= ended;
+    }
+}
+
+bool fits_rice_is_whole(const uint8_t *at, size_t n, double pixels, int64_t block, int bytes)
+{
+    static const struct {
+        int bits, as_it_is; /* of the number before a block, and which of them says that pixels follow as they are */
+    } CODES[] = {[1] = {3, 6}, [2] = {4, 14}, [4] = {5, 25}};
+    Bits b = {.at = at, .n = 8 * (uint64_t)n, .next = 8 * (uint64_t)bytes};
+    if (n <= (size_t)bytes || !(pixels < 1e15) || block < 1) {
+        return false;
+    }
+    for (int64_t left = (int64_t)pixels; left > 0 && !is_over(&b); left -= block) {
+        int64_t here = left < block ? left : block;
+        int low_bits = (int)get(&b, CODES[bytes].bits) - 1; /* -1: no differences */
+        if (low_bits == CODES[bytes].as_it_is) {
+            b.next += (uint64_t)here * 8 * (uint64_t)bytes;
+        } else if (low_bits >= 0) {
+            skip_differences(&b, here, low_bits);
+        }
+    }
+    return !is_over(&b);
+}
+
+bool fits_gzip_is_whole(const uint8_t *at, size_t n, double pixels)
+{
+    size_t taken, given;
+    if (!(pixels < 1e15)) {
+        return false;
+    }
+    struct libdeflate_decompressor *hand = libdeflate_alloc_decompressor();
+    size_t room = 8 * (size_t)pixels;
+    void *to = malloc(room + 1);
+    bool ok = hand != NULL && to != NULL &&
+              libdeflate_gzip_decompress_ex(hand, at, n, to, room, &taken, &given) == LIBDEFLATE_SUCCESS;
+    free(to);
+    libdeflate_free_decompressor(hand);
+    return ok;
 }

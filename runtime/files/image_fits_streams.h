@@ -12,4 +12,10 @@ bool fits_hcompress_is_whole(const uint8_t *at, size_t n, double pixels);
 /* Of PLIO: n bytes, which are words of two, high bytes first. */
 bool fits_plio_is_whole(const uint8_t *at, size_t n);
 
+/* Of Rice: n bytes, a tile of so many pixels in blocks of `block`, which were numbers of 1, 2 or 4 bytes. */
+bool fits_rice_is_whole(const uint8_t *at, size_t n, double pixels, int64_t block, int bytes);
+
+/* Of gzip: n bytes, a tile of so many pixels of at most 8 bytes.  False also when memory is out. */
+bool fits_gzip_is_whole(const uint8_t *at, size_t n, double pixels);
+
 #endif

@@ -1,8 +1,8 @@
 /*
  * image_fits_tiles: how long a packed tile is stands in the table, and cfitsio makes room for as much, whatever the
  * file has.  Where the table has no such column, or fewer rows than there are tiles, it reads beside the table.
- * What H-compress and PLIO have packed says itself how many pixels it is, or where it ends, and cfitsio believes that:
- * it would read or write behind the room that it made for the tile.
+ * What H-compress, Rice and PLIO have packed says itself how many pixels it is, or where it ends, and cfitsio believes
+ * that: it would read or write behind the room that it made for the tile.  Where a gzip stream is cut off, it waits.
  */
 #include "image_fits_tiles.h"
 
@@ -14,16 +14,26 @@
 
 enum { AXES = 6 };
 
-typedef enum Method {
-    METHOD_BOUNDED,
-    METHOD_HCOMPRESS,
-    METHOD_PLIO
-} Method; /* bounded: what cfitsio unpacks with care */
-
 typedef struct Tiling {
     int axes;
     int64_t extent[AXES], tile[AXES];
 } Tiling;
+
+/* A packed tile.  block, bytes: Rice's pixels of a block, and bytes of a pixel. */
+typedef struct Tile {
+    const uint8_t *at;
+    size_t n; /* bytes */
+    double pixels;
+    int64_t block;
+    int bytes;
+} Tile;
+
+typedef struct Method {
+    const char *name; /* what ZCMPTYPE begins with */
+    char letter;      /* type of the column */
+    size_t unit;      /* bytes of a number in it */
+    bool (*is_whole)(const Tile *tile);
+} Method;
 
 static int64_t header_whole(fitsfile *file, const char *key, int64_t missing)
 {
@@ -71,14 +81,56 @@ static double tiles_of(const Tiling *t)
     return tiles;
 }
 
-static Method method_of(fitsfile *file)
+static bool hcompress_is_whole(const Tile *t)
 {
-    char method[FLEN_VALUE] = "";
+    return fits_hcompress_is_whole(t->at, t->n, t->pixels);
+}
+
+static bool plio_is_whole(const Tile *t)
+{
+    return fits_plio_is_whole(t->at, t->n);
+}
+
+static bool rice_is_whole(const Tile *t)
+{
+    return fits_rice_is_whole(t->at, t->n, t->pixels, t->block, t->bytes);
+}
+
+static bool gzip_is_whole(const Tile *t)
+{
+    return fits_gzip_is_whole(t->at, t->n, t->pixels);
+}
+
+static const Method METHODS[] = {
+    {"GZIP", 'B', 1, gzip_is_whole},
+    {"HCOMPRESS", 'B', 1, hcompress_is_whole},
+    {"PLIO", 'I', 2, plio_is_whole},
+    {"RICE", 'B', 1, rice_is_whole},
+};
+
+/* NULL: another one, which cfitsio refuses. */
+static const Method *method_of(fitsfile *file)
+{
+    char name[FLEN_VALUE] = "";
     int status = 0;
-    cfitsio.read_key(file, TSTRING, "ZCMPTYPE", method, NULL, &status);
-    return strncmp(method, "HCOMPRESS", 9) == 0 ? METHOD_HCOMPRESS
-           : strncmp(method, "PLIO", 4) == 0    ? METHOD_PLIO
-                                                : METHOD_BOUNDED;
+    cfitsio.read_key(file, TSTRING, "ZCMPTYPE", name, NULL, &status);
+    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
+        if (strncmp(name, METHODS[i].name, strlen(METHODS[i].name)) == 0) {
+            return &METHODS[i];
+        }
+    }
+    return NULL;
+}
+
+/* Files from before ZVAL2 had this meaning name it NOISEBIT, which not every cfitsio knows: 0, where that matters. */
+static int rice_bytes(fitsfile *file)
+{
+    char name[FLEN_VALUE] = "";
+    int status = 0;
+    int64_t bytes = header_whole(file, "ZVAL2", 4);
+    bool small = bytes == 1 || bytes == 2;
+    cfitsio.read_key(file, TSTRING, "ZNAME2", name, NULL, &status);
+    return !small ? 4 : strncmp(name, "NOISEBIT", 8) == 0 ? 0 : (int)bytes;
 }
 
 /* The type of a column of arrays, as B of "1PB(312)"; 0: of another column. */
@@ -105,38 +157,48 @@ static bool read_stream(const FitsBytes *bytes, uint64_t at, size_t n, uint8_t *
     return image_pread(bytes->fd, to, n, at, &got);
 }
 
-/* n bytes at a place of the file; a tile of none is in another column, packed in another way. */
-static bool is_whole(const FitsBytes *bytes, uint64_t at, size_t n, Method method, double pixels)
+/* At a place of the file; a tile of no bytes is in another column, packed in another way. */
+static bool is_whole(const FitsBytes *bytes, uint64_t at, const Method *method, Tile tile)
 {
-    uint8_t *stream = malloc(n + 1);
-    bool ok = stream != NULL && read_stream(bytes, at, n, stream) &&
-              (n == 0 ||
-               (method == METHOD_PLIO ? fits_plio_is_whole(stream, n) : fits_hcompress_is_whole(stream, n, pixels)));
+    uint8_t *stream = malloc(tile.n + 1);
+    tile.at = stream;
+    bool ok = stream != NULL && read_stream(bytes, at, tile.n, stream) && (tile.n == 0 || method->is_whole(&tile));
     free(stream);
+    return ok;
+}
+
+/* The tiles of one column. */
+static bool check_column(fitsfile *file, const FitsBytes *bytes, const Tiling *t, int column, const Method *method)
+{
+    LONGLONG head, data, end, length, offset;
+    int status = 0;
+    cfitsio.get_hduaddrll(file, &head, &data, &end, &status);
+    int64_t rows = header_whole(file, "NAXIS2", 0), row_bytes = header_whole(file, "NAXIS1", 0);
+    int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
+    Tile tile = {.block = header_whole(file, "ZVAL1", 0), .bytes = rice_bytes(file)};
+    bool ok = status == 0 && heap >= 0 && tiles_of(t) <= (double)rows && tile.bytes > 0 &&
+              (method == NULL || letter_of(file, column) == method->letter);
+    for (int64_t row = 0; ok && row < rows; row++) {
+        cfitsio.read_descriptll(file, column, row + 1, &length, &offset, &status);
+        ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size;
+        if (ok && method != NULL) {
+            tile.n = (size_t)length * method->unit;
+            tile.pixels = tile_pixels(t, row);
+            ok = is_whole(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, method, tile);
+        }
+    }
     return ok;
 }
 
 bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
 {
-    char name[] = "COMPRESSED_DATA";
-    LONGLONG head, data, end, length, offset;
+    char packed[] = "COMPRESSED_DATA", exact[] = "GZIP_COMPRESSED_DATA"; /* tiles of floats that may not be rounded */
     int status = 0, column = 0;
     Tiling t = {.axes = 0};
-    const Method method = method_of(file);
-    const int64_t unit = method == METHOD_PLIO ? 2 : 1; /* bytes */
-    cfitsio.get_hduaddrll(file, &head, &data, &end, &status);
-    cfitsio.get_colnum(file, CASEINSEN, name, &column, &status);
-    int64_t rows = header_whole(file, "NAXIS2", 0), row_bytes = header_whole(file, "NAXIS1", 0);
-    int64_t heap = header_whole(file, "THEAP", row_bytes * rows);
-    bool walk = method != METHOD_BOUNDED;
-    bool ok = status == 0 && heap >= 0 && read_tiling(file, &t) && tiles_of(&t) <= (double)rows &&
-              (!walk || letter_of(file, column) == (unit == 2 ? 'I' : 'B'));
-    for (int64_t row = 0; ok && row < rows; row++) {
-        cfitsio.read_descriptll(file, column, row + 1, &length, &offset, &status);
-        ok = status == 0 && offset >= 0 && length >= 0 && (uint64_t)length <= bytes->size &&
-             (!walk || is_whole(bytes, (uint64_t)data + (uint64_t)heap + (uint64_t)offset, (size_t)(length * unit),
-                                method, tile_pixels(&t, row)));
-    }
+    cfitsio.get_colnum(file, CASEINSEN, packed, &column, &status);
+    bool ok = status == 0 && read_tiling(file, &t) && check_column(file, bytes, &t, column, method_of(file));
+    cfitsio.get_colnum(file, CASEINSEN, exact, &column, &status);
+    ok = ok && (status != 0 || check_column(file, bytes, &t, column, &METHODS[0]));
     cfitsio.clear_errmsg();
     return ok || err_set(err, CODE_FILES, "it is damaged: its compressed tiles are not what its header says");
 }

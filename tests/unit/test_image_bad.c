@@ -447,6 +447,38 @@ static void test_fits_streams(void **state)
     free(text);
 }
 
+/* The same of Rice, whose last byte has the end of its last pixel, and of gzip, of which cfitsio waits for the end. */
+static void test_fits_more_streams(void **state)
+{
+    static const uint8_t NO_LOW_BITS[] = {[1] = 0x20, [2] = 0x10, [4] = 0x08};
+    size_t size, length;
+    char *text = load("rice.fits", &size);
+    uint8_t *tile = first_tile(text, 2, "\x82\x83", &length);
+    (void)state;
+    for (size_t n = 0; n < length; n++) {
+        assert_false(fits_rice_is_whole(tile, n, 7, 32, 2));
+    }
+    assert_true(fits_rice_is_whole(tile, length, 7, 32, 2) && !fits_rice_is_whole(tile, length, 700, 32, 2));
+    for (int bytes = 1; bytes <= 4; bytes *= 2) { /* high bits of a difference that no one ends */
+        uint8_t endless[100] = {0};
+        endless[bytes] = NO_LOW_BITS[bytes];
+        assert_false(fits_rice_is_whole(endless, sizeof endless, 7, 32, bytes));
+    }
+    tile[2] = 0x10;
+    memset(tile + 3, 0, length - 3);
+    refuse("streams.fits", text, size, "compressed tiles are not what its header says");
+    free(text);
+    text = load("gzip_1.fits.fz", &size);
+    tile = first_tile(text, 2, "\x1F\x8B", &length);
+    for (size_t n = 0; n < length; n++) {
+        assert_false(fits_gzip_is_whole(tile, n, 1e6));
+    }
+    assert_true(fits_gzip_is_whole(tile, length, 1e6) && !fits_gzip_is_whole(tile, length, 1));
+    tile[length - 9] ^= 0x40;
+    refuse("streams.fits", text, size, "compressed tiles are not what its header says");
+    free(text);
+}
+
 /* Lengths of strips that are not compressed: with a gap behind a short one, libtiff would read what lies in it. */
 static void test_short_strips(void **state)
 {
@@ -664,11 +696,22 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_damages),      cmocka_unit_test(test_heads),       cmocka_unit_test(test_jpeg),
-        cmocka_unit_test(test_damages),      cmocka_unit_test(test_heads),       cmocka_unit_test(test_jp2),
-        cmocka_unit_test(test_fits_sizes),   cmocka_unit_test(test_fits_axes),   cmocka_unit_test(test_fits_tiles),
-        cmocka_unit_test(test_fits_streams), cmocka_unit_test(test_second_page), cmocka_unit_test(test_short_strips),
-        cmocka_unit_test(test_tag_bomb),     cmocka_unit_test(test_chains),      cmocka_unit_test(test_cut_off),
+        cmocka_unit_test(test_damages),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_damages),
+        cmocka_unit_test(test_heads),
+        cmocka_unit_test(test_jp2),
+        cmocka_unit_test(test_fits_sizes),
+        cmocka_unit_test(test_fits_axes),
+        cmocka_unit_test(test_fits_tiles),
+        cmocka_unit_test(test_fits_streams),
+        cmocka_unit_test(test_fits_more_streams),
+        cmocka_unit_test(test_second_page),
+        cmocka_unit_test(test_short_strips),
+        cmocka_unit_test(test_tag_bomb),
+        cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_cut_off),
         cmocka_unit_test(test_scrambled),
     };
     return cmocka_run_group_tests(tests, limit_memory, remove_scratch);
