@@ -82,8 +82,7 @@ void meta_plain(const MetaTags *tags, ImageInfo *info, MetaPlan *plan)
     meta_plan_free(plan);
     plan->t = plan->c = plan->step_z = 1;
     plan->z = tags->pages;
-    plan->step_t = plan->step_c = plan->others = plan->unfinished = plan->absent =
-        plan->in_other_files = 0;
+    plan->step_t = plan->step_c = plan->others = plan->unfinished = plan->absent = plan->in_other_files = 0;
     plan->contiguous = false;
     info->has_t = info->has_c = info->has_z = false;
     apply_plan(plan, info);
