@@ -134,10 +134,12 @@ bool ir_find_ahead(IrGraph *g, const IrId *stage, int n, const bool *stored, IrA
     }
     for (int i = n - 1; i >= 0 && w.fits; i--) {
         IrRowsOf *of = &to->of.at[i];
+        if (of->from == INT_MAX) { /* nobody reads it */
+            return false;
+        }
         keep_last(of);
         w.reader = i;
         w.begin = of->from - of->hi;
-        w.fits = of->from != INT_MAX; /* somebody reads it */
         to->warm = larger(to->warm, -w.begin);
         ir_walk(g, ir_node(g, stage[i])->map.value, look_for_rows, &w);
         widen(&w, g);
