@@ -290,6 +290,10 @@ static bool take_options(int argc, char **argv, BuildOptions *o)
         usage_error("which pipeline? pipec build FILE.pipe -o NAME");
         return false;
     }
+    if (o->to != NULL && o->to[0] == '\0') {
+        usage_error("build: -o needs a NAME");
+        return false;
+    }
     if (o->to != NULL && same_file(o->path, o->to)) {
         usage_error("build: -o %s is the pipeline itself; choose another name", o->to);
         return false;

@@ -140,8 +140,12 @@ static int print_source(const Op *op)
     return CODE_OK;
 }
 
-static int unknown_operator(const Ops *ops, const char *name, Arena *arena)
+static int unknown_operator(const Ops *ops, char *const *words, int n, Arena *arena)
 {
+    const char *name = words[0];
+    if (n > 1) {
+        return usage_error("no operator has all of these words; take fewer of them, or `pipec ops`, which lists all");
+    }
     const char **names = arena_array(arena, const char *, (size_t)ops->n);
     for (int i = 0; i < ops->n; i++) {
         names[i] = ops->at[i].name;
@@ -198,7 +202,7 @@ static int search(const Ops *ops, char *const *words, int n, Arena *arena)
     int found = print_found(ops, of, OP_FOUND_NAME, OP_FOUND_LINE);
     found += print_found_peers(words, n, found > 0, arena);
     found = found > 0 ? found : print_found(ops, of, OP_FOUND_TEXT, OP_FOUND_TEXT);
-    return found > 0 ? CODE_OK : unknown_operator(ops, words[0], arena);
+    return found > 0 ? CODE_OK : unknown_operator(ops, words, n, arena);
 }
 
 /* Every word that the language knows, with its kind: what editors colour is made of it (editors/make_grammars.py). */
@@ -254,7 +258,7 @@ static int ops_of(int argc, char **argv, Arena *arena)
         print_page(op, arena);
         return CODE_OK;
     }
-    return source ? unknown_operator(ops, words[0], arena) : search(ops, words, n, arena);
+    return source ? unknown_operator(ops, words, n, arena) : search(ops, words, n, arena);
 }
 
 int cmd_ops(int argc, char **argv)

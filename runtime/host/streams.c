@@ -2,6 +2,7 @@
 #include "streams.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,10 +16,20 @@ void streams_open(void)
     }
 }
 
+/* True when nobody reads any more, as behind `| head`: who has ended knows it. */
+static bool is_left(int fd)
+{
+    struct pollfd pipe = {.fd = fd, .events = POLLOUT};
+    return poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
+}
+
 bool streams_flush(const char *command)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) {
         return true;
+    }
+    if (is_left(STDOUT_FILENO)) {
+        return false;
     }
     fprintf(stderr, "%s: cannot write to the standard output\n", command);
     return false;

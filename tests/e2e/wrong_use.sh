@@ -44,6 +44,8 @@ expect 2 '--ast' "$PIPEC" show "$blobs" --nosuch
 expect 2 'P9999' "$PIPEC" help P9999
 expect 2 'pipec ops' "$PIPEC" ops no_such_operator_at_all
 expect 2 'did you mean' "$PIPEC" ops gausian
+expect 2 'has all of these words' "$PIPEC" ops gaussian xyzzy
+expect 2 'needs a NAME' "$PIPEC" build "$blobs" --library -o ''
 check test ! -e out
 
 # ---- pipelines --------------------------------------------------------------------------
@@ -247,6 +249,8 @@ for lost in full_output closed_output; do
     done
     expect 0 '' $lost "$PIPEC" check "$blobs" # which has nothing to say
 done
+"$PIPEC" ops --markdown 2>left | head -1 >/dev/null # who reads no more needs no message
+check test ! -s left
 closed() { # the files that are opened must not become the streams
     "$@" <&- >&- 2>&-
 }
