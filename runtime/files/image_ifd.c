@@ -154,6 +154,17 @@ static void parse_entry(const TiffSource *source, const unsigned char *at, uint6
     uint64_t size = type_size(entry->type);
     bool here = size == 0 || entry->count <= word / size;
     entry->at = here ? offset + 4 + word : number(source, at + 4 + word, word);
+    entry->bytes_here = here ? (uint8_t)word : 0;
+    memcpy(entry->here, at + 4 + word, word);
+}
+
+static bool read_values(const TiffSource *source, const TiffEntry *entry, void *to, size_t size, Err *err)
+{
+    if (size > entry->bytes_here) {
+        return read_at(source, to, size, entry->at, err);
+    }
+    memcpy(to, entry->here, size);
+    return true;
 }
 
 static bool grow_directory(TiffDirectory *dir, uint64_t n, Err *err)
@@ -285,7 +296,7 @@ bool tiff_uints(const TiffSource *source, const TiffEntry *entry, uint64_t **val
     if (!ok) {
         err_set(err, CODE_FILES, "out of memory");
     }
-    ok = ok && read_at(source, bytes, n * size, entry->at, err);
+    ok = ok && read_values(source, entry, bytes, n * size, err);
     for (size_t i = 0; ok && i < n; i++) {
         ok = parse_whole(source, entry, bytes + i * size, &at[i], err);
     }
@@ -304,7 +315,7 @@ bool tiff_uint(const TiffSource *source, const TiffDirectory *dir, int tag, uint
     unsigned char bytes[8];
     *value = missing;
     return entry == NULL ||
-           (is_whole(entry, err) && read_at(source, bytes, (size_t)type_size(entry->type), entry->at, err) &&
+           (is_whole(entry, err) && read_values(source, entry, bytes, (size_t)type_size(entry->type), err) &&
             parse_whole(source, entry, bytes, value, err));
 }
 
@@ -344,7 +355,7 @@ bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, d
     if (type.kind <= KIND_TEXT || entry->count == 0) {
         return true;
     }
-    TRY(read_at(source, bytes, type.size, entry->at, err));
+    TRY(read_values(source, entry, bytes, type.size, err));
     double inverse = parse_inverse(source, type, bytes);
     *value = inverse > 0 && isfinite(inverse) ? inverse : 0;
     return true;
@@ -352,7 +363,7 @@ bool tiff_inverse(const TiffSource *source, const TiffDirectory *dir, int tag, d
 
 bool tiff_bytes(const TiffSource *source, const TiffEntry *entry, void *to, size_t n, Err *err)
 {
-    return read_at(source, to, n, entry->at, err);
+    return read_values(source, entry, to, n, err);
 }
 
 bool tiff_text(const TiffSource *source, const TiffDirectory *dir, int tag, char **text, Err *err)
@@ -366,7 +377,7 @@ bool tiff_text(const TiffSource *source, const TiffDirectory *dir, int tag, char
     if (at == NULL) {
         return err_set(err, CODE_FILES, "out of memory");
     }
-    if (!read_at(source, at, (size_t)entry->count, entry->at, err)) {
+    if (!read_values(source, entry, at, (size_t)entry->count, err)) {
         free(at);
         return false;
     }

@@ -88,6 +88,9 @@ typedef struct TiffEntry {
     uint16_t tag, type;
     uint64_t count;
     uint64_t at; /* offset of the values in the file */
+    /* Bytes at that place, so many, where they stand in the entry itself and need not be read again. */
+    unsigned char here[8];
+    uint8_t bytes_here;
 } TiffEntry;
 
 /* One directory; `entries` is reused by the next tiff_directory_read and freed by
