@@ -195,37 +195,42 @@ static IrGraph *graph_of(Arena *arena, const char *file)
 
 /* ---- one case ---------------------------------------------------------------------------- */
 
+/* Planes and channels are the case's content, a row further each. */
+static IrEvalInput small_image(const Case *c, int w, int h, int d, int channels)
+{
+    IrEvalInput image = both_image(w, h, d, channels, c->elem, 1, 1);
+    double *v = (double *)(uintptr_t)image.pixels;
+    for (int row = 0; row < h * d * channels; row++) {
+        for (int x = 0; x < w; x++) {
+            const double px = (double)pixel(c->content, x, row % h + row / h);
+            *v++ = c->elem == ELEM_U8 ? floor(px < 0 ? 0 : px > 255 ? 255 : px) : px;
+        }
+    }
+    return image;
+}
+
 static bool check_small(const Case *c, Device *dev, char *why, size_t size)
 {
     Arena arena;
     arena_init(&arena);
     IrGraph *g = graph_of(&arena, c->file);
-    BothCase in = {.n_inputs = 1};
+    BothCase in = {0};
     int w = 300, h = 200, d = c->d > 1 ? 20 : 1;
     if (d > 1) {
         w = 70;
         h = 40;
     }
-    in.inputs[0] = both_image(w, h, d, 1, c->elem, 1, 1);
-    double *v = (double *)(uintptr_t)in.inputs[0].pixels;
-    for (int p = 0; p < d; p++) {
-        for (int y = 0; y < h; y++) {
-            for (int x = 0; x < w; x++) {
-                float px = pixel(c->content, x, y + p);
-                v[((size_t)p * (size_t)h + (size_t)y) * (size_t)w + (size_t)x] = c->elem == ELEM_U8
-                                                                                     ? floor((double)(px < 0     ? 0
-                                                                                                      : px > 255 ? 255
-                                                                                                                 : px))
-                                                                                     : (double)px;
-            }
-        }
+    for (IrId id = 1; g != NULL && id < (IrId)g->nodes.n && ir_node(g, id)->op == IR_INPUT; id++) {
+        in.inputs[in.n_inputs++] = small_image(c, w, h, d, strchr(ir_node(g, id)->text, 'c') != NULL ? 3 : 1);
     }
     for (int i = 0; g != NULL && i < g->params.n; i++) {
         in.params[i] = g->params.at[i].value;
     }
     PassContext cx = {.fuse = FUSE_ALL};
     bool ok = g != NULL && both_run(g, &cx, &in, dev, why, size);
-    free(v);
+    for (int i = 0; i < in.n_inputs; i++) {
+        free((void *)(uintptr_t)in.inputs[i].pixels);
+    }
     arena_free(&arena);
     return ok;
 }
@@ -252,12 +257,29 @@ static int by_value(const void *p, const void *q)
     return (a > b) - (a < b);
 }
 
-static bool upload(Exec *exec, const Case *c, int w, int h, const void *plane, Err *err)
+static int channels_of(const ProgInput *input)
 {
-    for (int z = 0; z < c->d; z++) {
-        TRY(exec_upload(exec, 0, 0, z, 0, h, plane, (size_t)w * elem_size(c->elem), err));
+    return strchr(input->axes, 'c') != NULL ? 3 : 1;
+}
+
+/* All inputs, planes and channels are the same plane. */
+static bool upload(Exec *exec, const Case *c, const Program *program, int w, int h, const void *plane, Err *err)
+{
+    for (int i = 0; i < program->n_inputs; i++) {
+        for (int k = 0; k < c->d * channels_of(&program->inputs[i]); k++) {
+            TRY(exec_upload(exec, i, k / c->d, k % c->d, 0, h, plane, (size_t)w * elem_size(c->elem), err));
+        }
     }
     return true;
+}
+
+static bool keeps(const Exec *exec, const Program *program)
+{
+    bool all = true;
+    for (int i = 0; i < program->n_inputs; i++) {
+        all = all && exec_keeps(exec, i);
+    }
+    return all;
 }
 
 typedef struct Wanted {
@@ -304,14 +326,14 @@ static int runs_for(double once_ms, int runs, int most)
     return wanted < runs ? runs : wanted > most ? most : (int)wanted;
 }
 
-static bool time_runs(Exec *exec, Device *dev, const Case *c, int w, int h, const void *plane, const Wanted *wanted,
-                      double *median, int *launches, double *busy, Err *err)
+static bool time_runs(Exec *exec, Device *dev, const Case *c, const Program *program, int w, int h, const void *plane,
+                      const Wanted *wanted, double *median, int *launches, double *busy, Err *err)
 {
     enum { MOST = 100 };
     double times[MOST + 1], work[MOST + 1] = {0};
     int runs = wanted->runs < MOST ? wanted->runs : MOST;
     for (int i = 0; i <= runs; i++) {
-        TRY(i == 0 || exec_keeps(exec, 0) || upload(exec, c, w, h, plane, err));
+        TRY(i == 0 || keeps(exec, program) || upload(exec, c, program, w, h, plane, err));
         TRY(dev_finish(dev, err));
         TRY(wanted->wall ? time_wall(exec, &times[i], err)
                          : time_events(exec, dev, &times[i], &work[i], launches, err));
@@ -372,27 +394,33 @@ static bool run_case(const Case *c, Device *dev, const Wanted *wanted, const Rat
     const IrSchedule *schedule = plan_for(g, dev, &arena);
     const Program *program = cg_program(g, schedule, "bench");
     int w = c->w / wanted->divide, h = c->h / wanted->divide;
-    ExecInput input = {.extent = {w, h, c->d, 1}, .elem = c->elem, .pixel_um = {1, 1, 1}};
+    ExecInput inputs[8];
+    double in_bytes = 0;
+    for (int i = 0; i < program->n_inputs; i++) {
+        const int channels = channels_of(&program->inputs[i]);
+        inputs[i] = (ExecInput){.extent = {w, h, c->d, channels}, .elem = c->elem, .pixel_um = {1, 1, 1}};
+        in_bytes += (double)elem_size(c->elem) * channels;
+    }
     double params[32] = {0};
     for (int i = 0; i < program->n_params; i++) {
         params[i] = program->params[i].value;
     }
     Exec *exec = NULL;
     void *plane = plane_of(c, w, h);
-    bool ok = plane != NULL && exec_new(program, dev, &exec, err) && exec_bind(exec, &input, params, err);
-    ok = ok && upload(exec, c, w, h, plane, err);
+    bool ok = plane != NULL && exec_new(program, dev, &exec, err) && exec_bind(exec, inputs, params, err);
+    ok = ok && upload(exec, c, program, w, h, plane, err);
     double busy = 0;
     int launches = 0;
-    ok = ok && time_runs(exec, dev, c, w, h, plane, wanted, median, &launches, &busy, err);
+    ok = ok && time_runs(exec, dev, c, program, w, h, plane, wanted, median, &launches, &busy, err);
     if (ok) {
         double pixels = (double)w * h * c->d;
-        double bytes = pixels * ((double)elem_size(c->elem) + c->out_bytes);
+        double bytes = pixels * (in_bytes + c->out_bytes);
         printf("%-22s %6d^2 %s %10.4f %10.4f %8.4f %8.0f %6.1f %% %8.2f %5d\n", c->name, w, elem_name(c->elem), *median,
                busy, c->goal_ms, bytes / *median * 1e-6, 100 * bytes / (*median * 1e-3) / rates->copy,
                *median / floor_ms(c, pixels, bytes, rates), launches);
         fflush(stdout);
         ok = !wanted->hand || hand_over(wanted->hand, c, w, h, plane, program, exec, err);
-        ok = ok && (!wanted->verbose || (upload(exec, c, w, h, plane, err) && print_kernels(dev, exec, err)));
+        ok = ok && (!wanted->verbose || (upload(exec, c, program, w, h, plane, err) && print_kernels(dev, exec, err)));
     }
     free(plane);
     exec_free(exec);
