@@ -176,7 +176,7 @@ static Columns *find_columns(Rows *r, IrId node, const Row *row, const char *cha
     return NULL;
 }
 
-static const char *channel_text(Rows *r, const IrExprNode *n)
+const char *rows_channel_text(Rows *r, const IrExprNode *n)
 {
     if (n->channel == 0) {
         return "";
@@ -225,8 +225,8 @@ static void fix_edges(Rows *r, IrId node, const char *array)
     const Extent *e = rows_extent(r, node);
     Arena *arena = r->k->arena;
     const char *left = rows_left(r, node), *width = rows_width(r, node);
-    if (strcmp(width, "PX") == 0 || r->inside) {
-        return;
+    if (strcmp(width, "PX") == 0 || r->inside || (e->border != BORDER_NEAREST && e->border != BORDER_CONSTANT)) {
+        return; /* of other borders, what it is computed of has been mapped */
     }
     cg_param_extent(r->k, 0, 0);
     rows_line(r, arena_printf(arena, "if (x < %s || %s > w) {", left, cg_plus(arena, "x + PX", rows_right(r, node))));
@@ -237,37 +237,9 @@ static void fix_edges(Rows *r, IrId node, const char *array)
                                   "- %s) < (uint)w ? %s[k] : %s;",
                                   width, array, left, array, outside));
     } else {
-        assert(e->border == BORDER_NEAREST); /* the grouping pass stores stages read otherwise */
         rows_line(r, arena_printf(arena, "    NEAREST_COLUMNS(%s, %s, x - %s, %s, w);", array, width, left, left));
     }
     rows_line(r, "}");
-}
-
-/* The columns of a row are fetched a turn ahead, on devices where that is faster. */
-static void take_from_tile(Rows *r, IrId node, Row row, const Columns *c, const char *element)
-{
-    CgKernel *k = r->k;
-    Arena *arena = k->arena;
-    const char *left = rows_left(r, node), *width = rows_width(r, node), *array = c->array;
-    Elem type = cg_register_type(&r->cx, node);
-    Tile tile = {.own = strcmp(width, "PX") == 0,
-                 .rises = c->own,
-                 .array = array,
-                 .element = element,
-                 .kept = type == ELEM_BOOL ? "uint" : cg_type(type),
-                 .left = left,
-                 .width = width,
-                 .map = CG_BORDER_MAPS[rows_extent(r, node)->border],
-                 .row = rows_row_text(r, node, row.y_of, row.plane_of, c->channel)};
-    vec_push(arena, &r->tiles, tile);
-    if (tile.own) {
-        rows_line(r, arena_printf(arena, "TAKE_OWN(%s, %s, %s, %s);", array, element, tile.kept, tile.row));
-        return;
-    }
-    const char *what = tile.rises
-                           ? arena_printf(arena, "RISES(%s, %s, %s, %s, %s", array, element, tile.kept, width, left)
-                           : arena_printf(arena, "COLUMNS(%s, %s, %s, %s", array, element, tile.kept, width);
-    rows_line(r, arena_printf(arena, "TAKE_%s, %s, %s, x - %s, w);", what, tile.map, tile.row, left));
 }
 
 static const char *find_rises(const Rows *r, const char *of)
@@ -295,12 +267,12 @@ static void load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
 {
     CgKernel *k = r->k;
     Arena *arena = k->arena;
-    const char *channel = channel_text(r, n);
+    const char *channel = rows_channel_text(r, n);
     if (find_columns(r, node, &row, channel, n) != NULL || rows_carried(r, node, &row, channel) != NULL) {
         return;
     }
     Columns *c = new_columns(r, node, &row, channel);
-    const char *array = c->array, *width = rows_width(r, node), *element = cg_element(r->k, node);
+    const char *array = c->array, *width = rows_width(r, node);
     const char *type = cg_type(cg_register_type(&r->cx, node));
     bool wide = strcmp(width, "PX") != 0;
     if (wide) {
@@ -314,7 +286,7 @@ static void load_columns(Rows *r, IrId node, Row row, const IrExprNode *n)
         new_rises(r, array, width);
     }
     if (tile) {
-        take_from_tile(r, node, row, c, element);
+        rows_take_stored(r, node, row, c);
     } else {
         rows_take(r, node, array, rows_row_text(r, node, row.y, row.plane, channel));
     }
@@ -333,6 +305,10 @@ static void columns_of_read(Rows *r, const IrExprNode *n)
         return;
     }
     if (find_columns(r, n->node, &row, "", n) != NULL) {
+        return;
+    }
+    if (rows_extent(r, n->node)->tiled) {
+        rows_take_computed(r, n->node, row, new_columns(r, n->node, &row, "")->array);
         return;
     }
     IrId stage = r->stage;
@@ -355,7 +331,7 @@ static const char *array_of_read(Rows *r, const IrExprNode *n, bool *own)
         return rows_kept_beside(r, r->stage, n);
     }
     Row row = row_of_read(r, n);
-    const char *channel = channel_text(r, n), *carried = rows_carried(r, n->node, &row, channel);
+    const char *channel = rows_channel_text(r, n), *carried = rows_carried(r, n->node, &row, channel);
     const Columns *c = carried == NULL ? find_columns(r, n->node, &row, channel, n) : NULL;
     assert(c != NULL || carried != NULL);
     *own = c != NULL && c->own;
@@ -659,6 +635,22 @@ static const char *emit_stream_fold(Rows *r, IrExpr e, Border border)
     return cg_unless_empty(k, e, arena_printf(arena, whole ? "(double)%s[turn][k]" : "%s[turn][k]", open));
 }
 
+/* The text of a fold over the stream axis, which a stage before may have on the same row and columns. */
+static const char *stream_fold(Rows *r, IrExpr e, Border border)
+{
+    StreamFold fold = {e, r->at.y, r->at.plane, rows_left(r, r->stage), rows_width(r, r->stage), NULL};
+    for (int i = 0; i < r->folds.n; i++) {
+        const StreamFold *there = &r->folds.at[i];
+        if (there->fold == e && strcmp(there->y, fold.y) == 0 && strcmp(there->plane, fold.plane) == 0 &&
+            strcmp(there->left, fold.left) == 0 && strcmp(there->width, fold.width) == 0) {
+            return there->text;
+        }
+    }
+    fold.text = emit_stream_fold(r, e, border);
+    vec_push(r->k->arena, &r->folds, fold);
+    return fold.text;
+}
+
 static void prepare(Rows *r, IrExpr e)
 {
     Border border;
@@ -671,7 +663,7 @@ static void prepare(Rows *r, IrExpr e)
                 return;
             }
         }
-        CgMemo memo = {e, emit_stream_fold(r, e, border)};
+        CgMemo memo = {e, stream_fold(r, e, border)};
         vec_push(r->k->arena, &r->cx.memo, memo);
         return;
     }
@@ -760,10 +752,14 @@ static void store_stage(Rows *r, IrId id, const char *array)
     cg_add_epilogue(k, id, from, r->cx.indent, r->body);
 }
 
-static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
+static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu, bool tiles_computed)
 {
     Rows *r = arena_new(k->arena, Rows);
     *r = (Rows){.k = k, .step = step, .fold_index = -1, .gpu = gpu};
+    for (int i = 0; i < step->stages.n; i++) {
+        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->map.value, look_for_fold, r);
+    }
+    r->tiles_computed = tiles_computed && r->fetches;
     Str **const text[] = {&r->body, &r->before, &r->after, &r->prologue, &r->stores};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         *text[i] = arena_new(k->arena, Str);
@@ -781,7 +777,6 @@ static Rows *begin_rows(CgKernel *k, const IrStep *step, bool gpu)
     r->cx.prologue_indent = 1;
     for (int i = 0; i < step->stages.n; i++) {
         cg_count_uses(&r->cx, ir_node(k->g, step->stages.at[i])->map.value);
-        ir_walk(k->g, ir_node(k->g, step->stages.at[i])->map.value, look_for_fold, r);
     }
     return r;
 }
@@ -865,8 +860,8 @@ static void write_ahead(CgKernel *k, Rows *plain, Rows *inside, Str *out)
 /* GPUs have a text of their own where it differs. */
 void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
 {
-    Rows *plain = begin_rows(k, step, false), *gpu = begin_rows(k, step, true);
-    Rows *inside = begin_rows(k, step, true);
+    Rows *plain = begin_rows(k, step, false, false), *gpu = begin_rows(k, step, true, true);
+    Rows *inside = begin_rows(k, step, true, false);
     if (step->ahead > 0) {
         write_ahead(k, plain, inside, out);
         return;
@@ -878,14 +873,19 @@ void cg_kernel_rows(CgKernel *k, const IrStep *step, Str *out)
         emit_row(inside);
     } else if (plain->fetches) {
         emit_row(gpu);
+        if (rows_computed_tiles(gpu) > ROWS_MOST_COMPUTED) {
+            gpu = begin_rows(k, step, true, false);
+            emit_row(gpu);
+        }
     }
     rows_bound_open(plain);
     rows_begin_text(plain, out);
-    if (carries || gpu->late) {
+    const bool apart = carries || gpu->late || rows_computed_tiles(gpu) > 0;
+    if (apart) {
         str_add(out, "#if PX == 4\n");
         rows_write_kernel(carries ? plain : gpu, carries ? inside : NULL, out);
         str_add(out, "#else\n");
     }
     rows_write_kernel(plain, NULL, out);
-    str_add(out, carries || gpu->late ? "#endif\n" : "");
+    str_add(out, apart ? "#endif\n" : "");
 }

@@ -46,7 +46,15 @@ typedef struct Extent {
     bool carried;        /* on every row that it is read on */
     bool blended;        /* some blend along x takes differences of its columns */
     bool rises;          /* stored, and nothing but such blends around a work-item's own columns read it */
+    bool tiled;          /* computed as its columns are put into local memory */
 } Extent;
+
+/* A stored node's columns on a row, which the tile of a computed one is made of. */
+typedef struct TileSource {
+    IrId node;
+    const char *channel, *name, *element, *kept, *row; /* as of a tile; `name` is what its text calls them */
+    bool shared;                                       /* with a tile before it */
+} TileSource;
 
 /* A stored node's columns on a row, that are fetched a turn ahead: through local memory, or, when
  * each work-item needs its own only, in registers. */
@@ -54,7 +62,9 @@ typedef struct Tile {
     bool own, rises;
     const char *array, *element, *kept; /* types in memory and in the tile */
     const char *left, *width, *map;
-    const char *row; /* pointer to the row's beginning, over the current row */
+    const char *row;         /* pointer to the row's beginning, over the current row */
+    Vec(TileSource) sources; /* of a computed one (rows_tile.c): what it is computed of, and */
+    const char *compute;     /* how, from their four columns to px_to, statements and all */
 } Tile;
 
 /* A stored node's rows, from `lo` to `hi` rows from the current one, that stay in registers while
@@ -68,6 +78,12 @@ typedef struct Carried {
     const char *row;   /* pointer to the row's beginning, over px_at */
     const char *least; /* of px_at: rows before are not read, and need not be there; NULL: any */
 } Carried;
+
+/* The result of a fold over the stream axis on a row, of so many columns. */
+typedef struct StreamFold {
+    IrExpr fold;
+    const char *y, *plane, *left, *width, *text;
+} StreamFold;
 
 /* The rows that a fold over the stream axis takes for one of its results, from the first to the last. */
 typedef struct LastRow {
@@ -96,6 +112,7 @@ typedef struct Rows {
     int fold_index;  /* of the fold over the stream axis around the expression; -1 none */
     IrPassed passed; /* what has been prepared, in a stage or in such a fold */
     Row fold_row;
+    Vec(StreamFold) folds;      /* those over the stream axis so far: stages share them */
     Vec(LastRow) last_rows;     /* of all folds over the stream axis */
     const char *depth;          /* rows of warm-up: the longest fold; NULL none */
     bool uneven;                /* there are shorter ones */
@@ -106,6 +123,7 @@ typedef struct Rows {
     bool shifts;                /* and some read is moved along it by something else */
     bool fetches;               /* and one that is long enough to fetch rows a turn ahead */
     bool gpu;                   /* the text is for GPUs alone */
+    bool tiles_computed;        /* and stages may be computed as they are put into local memory */
     bool late;                  /* some fold keeps its finished sums for some rows */
     bool inside;                /* nothing beyond the image's edge is read; then some rows are carried */
     const char *columns_inside; /* the condition for that, of columns */
@@ -129,6 +147,19 @@ static inline Extent *rows_extent(const Rows *r, IrId node)
 
 /* The larger of two host expressions; a = 0: b. */
 IrExpr rows_max_of(IrGraph *g, IrExpr a, IrExpr b);
+/* Columns through local memory (rows_tile.c): of a stored node on a row, a turn ahead, on devices where that is faster. */
+void rows_take_stored(Rows *r, IrId node, Row row, const Columns *c);
+/* Whether a stage may be computed as its columns are put there, and the array that gets them on a row. */
+bool rows_may_be_tiled(const Rows *r, IrId stage);
+void rows_take_computed(Rows *r, IrId stage, Row row, const char *array);
+/* How many of these there are: each takes 1.2 KiB and more of local memory for a row, twice, of 48 KiB. */
+enum { ROWS_MOST_COMPUTED = 8 };
+int rows_computed_tiles(const Rows *r);
+/* What is declared for one, fetches a turn's rows of what it is made of, and computes it. */
+void rows_write_computed(const Tile *t, Str *out);
+void rows_fetch_computed(const Rows *r, const Tile *t, int indent, const char *from, Str *out);
+void rows_keep_computed(const Tile *t, Str *out);
+
 /* From the last stage back: what each reads, it needs as many columns wider as it reaches. */
 void rows_find_extents(Rows *r);
 /* Of which nodes nothing is read but by blends along x (Extent.rises). */
@@ -148,6 +179,8 @@ IrExpr rows_shared_last(const Rows *r, const IrExprNode *fold, Border border);
 /* The stream begins where this fold does, or reads nothing that the other folds do not read of the same image. */
 bool rows_begins_with_others(const Rows *r, const IrExprNode *fold, IrExpr last);
 
+/* The channel that a read names; "": the current one. */
+const char *rows_channel_text(Rows *r, const IrExprNode *n);
 /* A line of what is done on a row. */
 void rows_line(Rows *r, const char *text);
 /* Pointer to the beginning of a row of a stored node. */

@@ -40,7 +40,9 @@ void rows_find_extents(Rows *r)
     IrGraph *g = r->k->g;
     IrExpr zero = ir_const(g, 0);
     for (int i = 0; i < r->step->stages.n; i++) {
-        add_extent(r, r->step->stages.at[i])->computed = true;
+        IrId id = r->step->stages.at[i];
+        add_extent(r, id)->computed = true;
+        rows_extent(r, id)->tiled = rows_may_be_tiled(r, id);
     }
     for (int i = r->step->stages.n - 1; i >= 0; i--) {
         IrId id = r->step->stages.at[i];
@@ -51,7 +53,13 @@ void rows_find_extents(Rows *r)
         IrFootprint fp = ir_footprint(g, ir_node(g, id)->map.value);
         for (int j = 0; j < fp.reach.n; j++) {
             Extent *e = add_extent(r, fp.reach.at[j].node);
-            e->used = true;
+            e->used = e->used || !own->tiled;
+            if (own->tiled) {
+                continue;
+            }
+            if (own->border != BORDER_NEAREST && own->border != BORDER_CONSTANT) { /* of what reads it */
+                e->border = own->border;
+            }
             e->left = rows_max_of(g, e->left, ir_op2(g, IR_X_SUB, own->left, fp.reach.at[j].lo[0]));
             e->right = rows_max_of(g, e->right, ir_op2(g, IR_X_ADD, own->right, fp.reach.at[j].hi[0]));
         }
@@ -115,6 +123,9 @@ void rows_find_rises(Rows *r)
         const IrId id = r->step->stages.at[i];
         double left, right;
         const Extent *own = rows_extent(r, id);
+        if (own->tiled) {
+            continue;
+        }
         w.narrow = ir_is_const(g, own->left, &left) && ir_is_const(g, own->right, &right) && left == 0 && right == 0;
         look_for_rises(&w, ir_node(g, id)->map.value);
     }
@@ -159,13 +170,13 @@ static const char *extent_macro(Rows *r, IrId node, IrExpr e, const char *side)
     return cg_define_int(r->k, e, cg_of_node(r->k, node, side));
 }
 
-/* Columns beside the own ones in a node's array; of loaded ones vectors of four, or of two. */
+/* Columns beside the own ones in a node's array; of those from memory vectors of four, or of two. */
 static const char *beside(Rows *r, IrId node, IrExpr e, const char *side)
 {
     const Extent *extent = rows_extent(r, node);
     const char *text = extent_macro(r, node, e, side);
     long n;
-    if (extent->computed || strcmp(text, "0") == 0) {
+    if ((extent->computed && !extent->tiled) || strcmp(text, "0") == 0) {
         return text;
     }
     if (cg_is_literal(text, &n)) {

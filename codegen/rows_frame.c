@@ -39,6 +39,10 @@ static void write_fetches(Rows *r, int indent, const char *from, Str *out)
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
         const char *stream = rows_stream_z(r) ? "plane" : "y";
+        if (t->compute != NULL) {
+            rows_fetch_computed(r, t, indent, from, out);
+            continue;
+        }
         str_addf(out, "%*s", indent, "");
         if (t->own) {
             str_addf(out, "FETCH_OWN(%s, %s, %s, %s, %s);\n", t->array, t->element, stream, from, t->row);
@@ -53,7 +57,9 @@ static void write_tiles(Rows *r, Str *out)
 {
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
-        if (t->own) {
+        if (t->compute != NULL) {
+            rows_write_computed(t, out);
+        } else if (t->own) {
             str_addf(out, "    OWN_ROWS(%s, %s);\n", t->array, t->element);
         } else {
             str_addf(out, "    TILE_%s(%s, %s, %s, %s, %s);\n", of_tile(t), t->array, t->element, t->kept, t->left,
@@ -66,7 +72,9 @@ static void write_keeps(Rows *r, Str *out)
 {
     for (int i = 0; i < r->tiles.n; i++) {
         const Tile *t = &r->tiles.at[i];
-        if (t->own) {
+        if (t->compute != NULL) {
+            rows_keep_computed(t, out);
+        } else if (t->own) {
             str_addf(out, "        KEEP_OWN(%s);\n", t->array);
         } else {
             str_addf(out, "        KEEP_%s(%s, %s, %s);\n", of_tile(t), t->array, t->element, t->kept);
@@ -120,7 +128,8 @@ static void define_turns(Rows *r, Str *out)
             str_add(&bytes, bytes.n > 0 ? " + " : "");
             str_addf(&bytes, t->rises ? "RISE_BYTES(%s)" : "TILE_BYTES(%s, %s)", t->rises ? t->width : t->kept,
                      t->width);
-            const char *test = arena_printf(r->k->arena, "IS_KEPT_AS_IS(%s, %s)", t->element, t->kept);
+            const char *test =
+                t->compute != NULL ? "false" : arena_printf(r->k->arena, "IS_KEPT_AS_IS(%s, %s)", t->element, t->kept);
             bool there = strstr(as_is.at, test) != NULL;
             str_addf(&as_is, "%s%s", there || as_is.n == 0 ? "" : " && ", there ? "" : test);
         }

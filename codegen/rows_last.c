@@ -3,11 +3,12 @@
 
 enum { MAX_LATE = 6 }; /* rows that a finished sum is kept in registers, which a tile would cost too */
 
-static int stored_images(const Rows *r)
+/* Those whose rows come from memory, or through local memory. */
+static int images_of(const Rows *r)
 {
     int n = 0;
     for (int i = 0; i < r->extents.n; i++) {
-        n += r->extents.at[i]->used && !r->extents.at[i]->computed;
+        n += r->extents.at[i]->used && (!r->extents.at[i]->computed || r->extents.at[i]->tiled);
     }
     return n;
 }
@@ -16,7 +17,7 @@ IrExpr rows_shared_last(const Rows *r, const IrExprNode *n, Border border)
 {
     const IrGraph *g = r->k->g;
     double own, other, last;
-    if (!r->gpu || !r->fetches || !ir_is_const(g, n->c, &own) || stored_images(r) != 1) {
+    if (!r->gpu || !r->fetches || !ir_is_const(g, n->c, &own) || images_of(r) != 1) {
         return n->c;
     }
     IrExpr best = n->c;
@@ -42,7 +43,7 @@ bool rows_begins_with_others(const Rows *r, const IrExprNode *n, IrExpr last)
 {
     const IrGraph *g = r->k->g;
     double own, other;
-    bool alike = true, latest = ir_is_const(g, last, &own) && stored_images(r) == 1 && !r->shifts;
+    bool alike = true, latest = ir_is_const(g, last, &own) && images_of(r) == 1 && !r->shifts;
     for (int i = 0; i < r->last_rows.n; i++) {
         const LastRow *row = &r->last_rows.at[i];
         alike = alike && same_number(g, row->ahead, n->c) && same_number(g, row->behind, n->b);

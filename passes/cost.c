@@ -242,6 +242,18 @@ static void add_folds(Cost *c, CostKernel *k, const IrId *stages, int n)
     }
 }
 
+/* Columns of a stage that is computed at the pixel itself, and read beside it by none of those before (columns.c). */
+static bool is_column(Cost *c, const IrId *stages, int i, IrId from)
+{
+    bool first = is_among(cost_stage(c, stages[i])->moved.at, cost_stage(c, stages[i])->moved.n, from) &&
+                 !c->s->stored[from] && is_among(stages, i, from) && cost_stage(c, from)->moved.n == 0;
+    for (int k = 0; k < i && first; k++) {
+        const CostStage *before = cost_stage(c, stages[k]);
+        first = !is_among(before->reads.at, before->reads.n, from);
+    }
+    return first;
+}
+
 CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
 {
     CostKernel k = {.known = true};
@@ -258,6 +270,7 @@ CostKernel cost_kernel(Cost *c, const IrId *stages, int n)
             bool new = ir_has_pixels(c->g, from) && !is_there(c, stages, n, i, from);
             k.bytes += new ? bytes_of(c->g, from) : 0;
             k.images += new &&is_among(stage->moved.at, stage->moved.n, from);
+            k.columns += is_column(c, stages, i, from);
         }
     }
     return k;
@@ -300,8 +313,9 @@ double cost_strip_factor(double halo)
  * on an H100 (bench/NOTES.md): 280 are no slower than two kernels, 330 take six times as long. */
 static bool spills(const CostKernel *k)
 {
-    enum { A_FOLD = 16, AN_IMAGE = 48 };
-    return k->folds > 1 && k->sums + A_FOLD * k->folds + AN_IMAGE * k->images > COST_MOST_REGISTERS;
+    enum { A_FOLD = 16, AN_IMAGE = 48, COLUMNS = 24 };
+    return k->folds > 1 &&
+           k->sums + A_FOLD * k->folds + AN_IMAGE * k->images + COLUMNS * k->columns > COST_MOST_REGISTERS;
 }
 
 /* Rows in front of a strip are computed for nothing.  Few groups with many sums do not hide their reading: both count. */

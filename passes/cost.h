@@ -51,6 +51,7 @@ typedef struct CostKernel {
     double registers;  /* of a work-item, for the folds over rows */
     double time, sums; /* see CostStage; registers of the partial results alone, weighed by their type */
     int folds, images; /* over rows; that are read beside the pixel */
+    int columns;       /* stages of columns.c that are so */
     bool known;        /* the reach of all folds is, or follows from the parameters' defaults */
 } CostKernel;
 

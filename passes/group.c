@@ -4,9 +4,10 @@
  * Every live map is a stage.  Steps are made in topological order, loops as units; a stage joins
  * the kernel of its producers when the edges between them can be kept in registers (rows.c says
  * which can), otherwise its inputs are stored and read back.  Reductions of what a kernel stores are
- * taken by that kernel, where it can (epilogue.c).  What is stored keeps the type of its pixels (keep.c).  At last the steps are put in the order that needs the
- * least memory (order.c).
+ * taken by that kernel, where it can (epilogue.c).  What is stored keeps the type of its pixels (keep.c).  Then the steps
+ * are put in the order that needs the least memory (order.c).  At last what folds do to each pixel becomes stages (columns.c).
  */
+#include "columns.h"
 #include "epilogue.h"
 #include "keep.h"
 #include "order.h"
@@ -146,5 +147,8 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     }
     pass_keep_types(grouping);
     pass_order_steps(grouping);
+    if (cx->fuse == FUSE_ALL) {
+        pass_name_columns(g, s);
+    }
     return s;
 }

@@ -145,6 +145,9 @@
  *     ROWS_ARE_KEPT  waits for the others
  *     TAKE_COLUMNS   the columns that a work-item needs of row `turn`
  *
+ * TILE_COMPUTED the same where columns are computed as they are kept (codegen/rows_tile.c), of TILE_SOURCE, which is fetched,
+ * TAKE_SOURCE, four columns of it, and KEEP_COMPUTED, which puts the results into the tile.
+ *
  * TILE_RISES, FETCH_RISES, KEEP_RISES, TAKE_RISES the same where blends along x want each column less the one before
  * it, and of the columns themselves the work-item's own: a difference is taken once, by whoever keeps it. And
  * OWN_ROWS, FETCH_OWN, KEEP_OWN, TAKE_OWN where it needs its own columns only.
@@ -266,14 +269,21 @@ static inline float4 px_bytes_above(uint raw)
 #define NUMBER_OF_double 6
 #define IS_KEPT_AS_IS(T, TYPE) (PX_JOIN(NUMBER_OF_, T) == PX_JOIN(NUMBER_OF_, TYPE))
 
-#define TILE_ROWS(name, T, TYPE, left, width)                                                      \
+#define TILE_PLACES(name, left, width)                                                             \
     enum {                                                                                         \
         name##_left = left,                                                                        \
         name##_columns = TILE_COLUMNS(width),                                                      \
         name##_aside = ((width)-PX) / 4,                                                           \
         name##_vectors = TURNS + (TURNS * name##_aside + LX - 1) / LX                              \
-    };                                                                                             \
-    local TYPE name##_tile[2][TURNS][name##_columns] __attribute__((aligned(16)));                 \
+    }
+#define TILE_COMPUTED(name, TYPE, left, width)                                                     \
+    TILE_PLACES(name, left, width);                                                                \
+    local TYPE name##_tile[2][TURNS][name##_columns] __attribute__((aligned(16)))
+#define TILE_SOURCE(name, T, left, width)                                                          \
+    TILE_PLACES(name, left, width);                                                                \
+    RAW(T) name##_raw[name##_vectors]
+#define TILE_ROWS(name, T, TYPE, left, width)                                                      \
+    TILE_COMPUTED(name, TYPE, left, width);                                                        \
     RAW(T) name##_raw[name##_vectors]
 
 #define TILE_RISES(name, T, TYPE, left, width)                                                     \
@@ -335,6 +345,18 @@ static inline float4 px_bytes_above(uint raw)
                 px_q - (float4)(FOOT(T, name##_foot[px_v]), px_q.x, px_q.y, px_q.z);               \
             if (px_v < TURNS) *(local float4 *)(OWN_AT(name, px_v)) = px_q - ABOVE(T);             \
         }                                                                                          \
+    }
+#define KEEP_COMPUTED(name, TYPE, from)                                                            \
+    *(local PX_JOIN(TYPE, 4) *)(TILE_AT(name, px_v)) =                                             \
+        (PX_JOIN(TYPE, 4))(from[0], from[1], from[2], from[3])
+#define TAKE_SOURCE(name, T, TYPE)                                                                 \
+    TYPE name[4];                                                                                  \
+    {                                                                                              \
+        const PX_JOIN(TYPE, 4) px_q = KEPT(T, TYPE, name##_raw[px_v]);                             \
+        name[0] = px_q.x;                                                                          \
+        name[1] = px_q.y;                                                                          \
+        name[2] = px_q.z;                                                                          \
+        name[3] = px_q.w;                                                                          \
     }
 #define ROWS_ARE_KEPT barrier(CLK_LOCAL_MEM_FENCE)
 #define TAKE_COLUMNS(name, T, TYPE, n, map, row, x0, w) TAKE_VECTORS(name, name, TYPE, n)

@@ -3,6 +3,8 @@
  * same image; how many steps that leaves, and that it changes no bit, in one piece and in parts.
  */
 #include "fixtures.h"
+#include "codegen/codegen.h"
+#include "passes/figures.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/pipelines.h"
@@ -14,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -66,6 +69,82 @@ static void check_all(const char *text, PassFuse other)
     check(text, wide, u8, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_CPU});
     check(text, wide, f32, BOTH_NOISE, (Plan){FUSE_ALL, volume ? 2 : 33, SHAPE_BY_DEVICE});
     check(text, narrow, u8, BOTH_NOISE, (Plan){other, 0, SHAPE_BY_DEVICE});
+}
+
+/* ---- what folds do to each pixel ------------------------------------------------------------ */
+
+static int count_columns(const IrGraph *g, const IrSchedule *s)
+{
+    int n = 0;
+    for (IrId id = 1; id < (IrId)g->nodes.n; id++) {
+        n += !ir_node(g, id)->dead && !s->stored[id] && strstr(ir_node(g, id)->name, "_column") != NULL;
+    }
+    return n;
+}
+
+static void what_folds_do_to_a_pixel_is_a_stage(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int columns;
+    } CASES[] = {
+        /* in local memory; of several images, of one twice, under other borders, in volumes and of channels */
+        {"input image[y, x]\ninput flat[y, x]\nv = image / max(flat, 1)\nb = gaussian(v, 2)\n"
+         "output a = gaussian(v, 1) - b\noutput b\n",
+         1},
+        {"input image[y, x]\nv = image / 255\n"
+         "output a = gaussian(v * v, 1.5, border = reflect) - gaussian(v, 1.5, border = reflect)\n",
+         2},
+        {"input image[z, y, x]\noutput a = gaussian(image / 7, [0, 1, 1], border = wrap)\n", 1},
+        {"input image[y, x, c]\noutput a = gaussian(image[c = 1] / (image[c = 0] + 300), 1)\n", 1},
+        /* the factors of what is added with one rounding */
+        {"input image[y, x]\nv = sqrt(abs(image))\n"
+         "output a = sum(v[dx = i, dy = j] * v[dx = i, dy = j] for j in -2 .. 2, i in -3 .. 3)\n",
+         1},
+        /* more than there is local memory for */
+        {"input image[y, x]\nfn s(v) = sum(v[dx = i, dy = j] for j in -2 .. 2, i in -2 .. 2)\n"
+         "output a = s(image / 3) + s(image / 5) + s(image / 7) + s(image / 9) + s(image / 11) + s(image / 13) + "
+         "s(image / 15) + s(image / 17) + s(image / 19)\n",
+         9},
+        /* what two stages have of their own pixel */
+        {"input image[y, x]\nv = abs(image) ** 0.3\noutput a = v + 1\noutput b = sqrt(v)\n", 1},
+        /* Not: whole numbers, of which sums are exact; what takes no time; a value outside that is none of the image's. */
+        {"input image[y, x] : u8\noutput a = sum(image[dx = i, dy = j] // 3 for j in -3 .. 3, i in -3 .. 3)\n", 0},
+        {"input image[y, x]\noutput a = gaussian(image + 1, 2)\n", 0},
+        {"input image[y, x]\noutput a = gaussian(image / 3, 2, border = constant(1))\n", 0},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        IrGraph *g = pipeline_must("test.pipe", CASES[i].text);
+        PassContext cx = {.fuse = FUSE_ALL, .figures = figures_known("H100")};
+        const int columns = count_columns(g, pass_run_all(g, &cx));
+        if (columns != CASES[i].columns) {
+            fail_msg("%d stages instead of %d:\n%s", columns, CASES[i].columns, CASES[i].text);
+        }
+        const int size[4] = {301, 60, strstr(CASES[i].text, "z,") ? 3 : 1, strstr(CASES[i].text, "c]") ? 3 : 1};
+        for (int k = 0; columns > 0 && k <= (i == 1); k++) {
+            check(CASES[i].text, size, ELEM_U8, BOTH_NOISE, (Plan){FUSE_ALL, 0, k == 0 ? SHAPE_GPU : SHAPE_CPU});
+        }
+    }
+}
+
+/* A stage after another one has the same sums over rows, which are kept once. */
+static void stages_share_sums(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "input image[y, x]\nlo = min_filter(image, 4)\nhi = max_filter(image, 4)\n"
+                               "output a = image - lo * hi\noutput b = hi - lo\n";
+    IrGraph *g = pipeline_must("test.pipe", TEXT);
+    PassContext cx = {.fuse = FUSE_ALL};
+    const IrSchedule *s = pass_run_all(g, &cx);
+    const Program *program = cg_program(g, s, "test");
+    assert_int_equal(program->n_kernels, 1);
+    int open = 0;
+    for (const char *at = program->kernels[0].source; (at = strstr(at, "_turn[PX];")) != NULL; at++) {
+        open++;
+    }
+    assert_int_equal(open, 2);
+    check(TEXT, (const int[4]){301, 60, 1, 1}, ELEM_U8, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_GPU});
 }
 
 /* ---- reductions --------------------------------------------------------------------------- */
@@ -361,6 +440,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reductions_are_taken_on_the_way, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(readers_of_one_image_share_a_kernel, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(what_folds_do_to_a_pixel_is_a_stage, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(stages_share_sums, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_keep_rows_for_those_that_read_them, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(projections_compute_what_they_read, arena_setup, arena_teardown),
