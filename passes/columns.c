@@ -38,20 +38,21 @@ typedef struct Looks {
 
 typedef struct Column {
     IrExpr value;
-    IrId stage;
+    IrId stage, reader; /* the first one in the graph */
 } Column;
+typedef Vec(Column) ColumnList;
 
 typedef struct Columns {
     IrGraph *g;
     IrStep *step;
-    IrId reader;         /* the stage that is looked at */
-    int place;           /* among those of the step */
-    IdMap folds;         /* indices of its folds that are long enough */
-    IdMap met;           /* expressions of the step, */
-    Vec(int) stages;     /* and how many of its stages have each */
-    IdMap known;         /* expressions, */
-    Vec(Looks) looks;    /* and where they look */
-    Vec(Column) columns; /* of the step, so far */
+    IrId reader;        /* the stage that is looked at */
+    int place;          /* among those of the step */
+    IdMap folds;        /* indices of its folds that are long enough */
+    IdMap met;          /* expressions of the step, */
+    Vec(int) stages;    /* and how many of its stages have each */
+    IdMap known;        /* expressions, */
+    Vec(Looks) looks;   /* and where they look */
+    ColumnList columns; /* of the step, so far */
 } Columns;
 
 static Looks looks_of(const Columns *c, IrExpr e)
@@ -141,8 +142,10 @@ static IrId stage_of(Columns *c, IrExpr value)
 {
     IrGraph *g = c->g;
     for (int i = 0; i < c->columns.n; i++) {
-        if (c->columns.at[i].value == value) {
-            return c->columns.at[i].stage;
+        Column *there = &c->columns.at[i];
+        if (there->value == value) {
+            there->reader = c->reader < there->reader ? c->reader : there->reader;
+            return there->stage;
         }
     }
     const IrNode *reader = ir_node(g, c->reader);
@@ -155,7 +158,7 @@ static IrId stage_of(Columns *c, IrExpr value)
                    .loop = reader->loop};
     node.map.value = value;
     const IrId id = ir_add_node(g, node);
-    const Column column = {value, id};
+    const Column column = {value, id, c->reader};
     vec_push(g->arena, &c->columns, column);
     add_stage(c, id);
     return id;
@@ -246,7 +249,7 @@ static void count_stage(const IrGraph *g, IrExpr e, void *ctx)
     c->stages.at[place]++;
 }
 
-static void name_in_step(IrGraph *g, IrStep *step)
+static void name_in_step(IrGraph *g, IrStep *step, ColumnList *all)
 {
     Columns c = {.g = g, .step = step};
     for (int i = 0; i < step->stages.n; i++) {
@@ -261,37 +264,84 @@ static void name_in_step(IrGraph *g, IrStep *step)
         const IrExpr value = ir_rewrite(g, ir_node(g, c.reader)->map.value, name_parts, &c);
         ir_node(g, c.reader)->map.value = ir_node(g, c.reader)->elem == ELEM_F32 ? named(&c, value) : value;
     }
+    for (int i = 0; i < c.columns.n; i++) {
+        vec_push(g->arena, all, c.columns.at[i]);
+    }
 }
 
-/* The schedule's arrays by node, for those that are new as well. */
-static void make_room(IrGraph *g, IrSchedule *s, int before)
+static void move(IrGraph *g, IrId id, IrId *to)
+{
+    const IrNode node = *ir_node(g, id);
+    to[id] = ir_add_node(g, node);
+    ir_node(g, id)->dead = true;
+}
+
+/* Nodes stand in the order in which they are computed: from the first reader on all are moved, new ones in front of theirs. */
+static void put_in_order(IrGraph *g, const ColumnList *columns, IrId before, IrId *to)
+{
+    IrId first = before;
+    for (int i = 0; i < columns->n; i++) {
+        first = columns->at[i].reader < first ? columns->at[i].reader : first;
+    }
+    for (IrId id = first; id < before; id++) {
+        for (int i = 0; i < columns->n; i++) {
+            if (columns->at[i].reader == id) {
+                move(g, columns->at[i].stage, to);
+            }
+        }
+        if (!ir_node(g, id)->dead && ir_node(g, id)->op != IR_INPUT) {
+            move(g, id, to);
+        }
+    }
+    ir_replace_nodes(g, to);
+}
+
+static IrId now(const IrId *to, IrId id)
+{
+    return to[id] != 0 ? to[id] : id;
+}
+
+/* The schedule, by the nodes' new numbers. */
+static void renumber(IrGraph *g, IrSchedule *s, IrId before, const IrId *to)
 {
     const IrSchedule old = *s;
     s->stored = arena_array(g->arena, bool, g->nodes.n);
     s->step = arena_array(g->arena, int, g->nodes.n);
     s->taken_from = arena_array(g->arena, IrId, g->nodes.n);
     s->reduced = arena_array(g->arena, bool, g->nodes.n);
-    memcpy(s->stored, old.stored, (size_t)before * sizeof *s->stored);
-    memcpy(s->step, old.step, (size_t)before * sizeof *s->step);
-    memcpy(s->taken_from, old.taken_from, (size_t)before * sizeof *s->taken_from);
-    memcpy(s->reduced, old.reduced, (size_t)before * sizeof *s->reduced);
+    for (IrId id = 1; id < before; id++) {
+        s->stored[now(to, id)] = old.stored[id];
+        s->step[now(to, id)] = old.step[id];
+        s->taken_from[now(to, id)] = now(to, old.taken_from[id]);
+        s->reduced[now(to, id)] = old.reduced[id];
+    }
     for (int i = 0; i < s->steps.n; i++) {
         for (int k = 0; k < s->steps.at[i].stages.n; k++) {
-            s->step[s->steps.at[i].stages.at[k]] = i;
+            IrId *stage = &s->steps.at[i].stages.at[k];
+            *stage = now(to, *stage);
+            s->step[*stage] = i;
         }
+    }
+    for (int i = 0; i < s->remarks.n; i++) {
+        IrRemark *r = &s->remarks.at[i];
+        r->from = now(to, r->from);
+        r->to = now(to, r->to);
     }
 }
 
 void pass_name_columns(IrGraph *g, IrSchedule *s)
 {
-    const int before = g->nodes.n;
+    const IrId before = (IrId)g->nodes.n;
+    ColumnList columns = {0};
     for (int i = 0; i < s->steps.n; i++) {
         IrStep *step = &s->steps.at[i];
         if (step->kind == IR_STEP_KERNEL && step->shape == IR_SHAPE_ROWS && step->ahead == 0) {
-            name_in_step(g, step);
+            name_in_step(g, step, &columns);
         }
     }
-    if (g->nodes.n > before) {
-        make_room(g, s, before);
+    if (columns.n > 0) {
+        IrId *to = arena_array(g->arena, IrId, 2 * g->nodes.n);
+        put_in_order(g, &columns, before, to);
+        renumber(g, s, before, to);
     }
 }

@@ -4,8 +4,8 @@
 
 #include "../ir/schedule.h"
 
-/* What takes long of what the folds of streaming kernels do to each pixel becomes a stage of its kernel.  In the step it stands
- * in front of its readers, in the graph behind all nodes. */
+/* What takes long of what the folds of streaming kernels do to each pixel becomes a stage of its kernel.  Nodes of the graph,
+ * and the schedule with them, take other numbers. */
 void pass_name_columns(IrGraph *g, IrSchedule *s);
 
 #endif
