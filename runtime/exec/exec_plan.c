@@ -136,7 +136,11 @@ static bool refuse_need(const ExecPlan *plan, const ProgNeed *need, double a, do
     static const char *const AXES[] = {"width", "height", "depth", "number of channels"};
     const HostNode *one = &plan->program->host[need->a], *other = &plan->program->host[need->b];
     const ProgInput *inputs = plan->program->inputs;
-    if (need->below || (one->op != HOST_EXTENT && other->op != HOST_EXTENT)) {
+    if (need->below) {
+        return err_set(err, CODE_FILES, "%s%s are %g and %g, but the first must be below the second", need->where,
+                       need->what, a, b);
+    }
+    if (one->op != HOST_EXTENT && other->op != HOST_EXTENT) {
         return err_set(err, CODE_FILES, "%s%s: %g and %g do not fit", need->where, need->what, a, b);
     }
     if (one->op != HOST_EXTENT || other->op != HOST_EXTENT) {

@@ -17,6 +17,7 @@ expect 2 'which pipeline' run
 expect 2 'give the images' run "$blobs"
 expect 2 "did you mean '--sigma'" run "$blobs" "$image" --sgima 3 -o out
 expect 2 '--help' run "$blobs" "$image" --entirely-unknown -o out
+expect 2 "'-out': write '--output' or '-o'" run "$blobs" "$image" -out out
 expect 2 "'three'" run "$blobs" "$image" --sigma three -o out
 says 'takes a number'
 expect 2 '0.1 .. 50' run "$blobs" "$image" --sigma 0 -o out
@@ -85,6 +86,8 @@ says 'blobs.tif'
 printf 'input image[c, y, x]\noutput o = c_of(canvas(image, channels = 2)) + image\n' >channels.pipe
 expect 1 "number of channels of 'image'" run channels.pipe "$SAMPLES/nuclei.tif" -o out
 says 'is 3, and that of an image it is used with 2: these do not fit'
+printf 'input image[y, x, c]\noutput o = image[c = 3] - image[c = 0]\n' >fourth.pipe
+expect 1 'are 3 and 3, but the first must be below the second' run fourth.pipe "$SAMPLES/nuclei.tif" -o out
 printf 'input sci[y, x]\ninput ref[y, x]\noutput o = sci - ref\n' >two.pipe
 printf 'input image[y, x]\noutput part = crop(image, width = 180)\n' >part.pipe
 expect 0 '' run part.pipe "$image" -q -o part.tif
