@@ -73,13 +73,22 @@ static bool add_channel(const IrGraph *g, IrExpr read, IrExpr *which, int *n)
     return true;
 }
 
-/* The channels that the readers of a node want, of which they name each; how many, 0: they want all. */
+static bool has_channels(const IrGraph *g, const IrNode *n)
+{
+    return n->grid >= 0 && g->grids.at[n->grid].has[IR_AX_C];
+}
+
+/* The channels that the readers of a node want, of which they name each and have none themselves; how many, 0: they want all. */
 static int channels_of(const IrGraph *g, const Known *k, IrId id, IrExpr *which)
 {
     const IrReaders readers = ir_uses_readers(k->uses, id);
     int channels = 0;
     for (int i = 0; i < readers.n; i++) {
         int n;
+        if (has_channels(g,
+                         ir_node(g, readers.at[i]))) { /* the stages of a kernel that streams have the same channels */
+            return 0;
+        }
         const IrExpr *read = ir_uses_of(k->uses, readers.at[i], id, &n);
         for (int j = 0; j < n; j++) {
             if (!add_channel(g, read[j], which, &channels)) {
@@ -102,12 +111,13 @@ static IrExpr take_channel(IrGraph *g, IrExpr e, void *ctx)
     const Channel *c = ctx;
     IrExprNode n = *ir_expr(g, e);
     const IrNode *from = n.op == IR_X_READ ? ir_node(g, n.node) : NULL;
-    const bool follows = from != NULL && n.channel == 0 && from->grid >= 0 && g->grids.at[from->grid].has[IR_AX_C];
+    const bool follows = from != NULL && n.channel == 0 && has_channels(g, from);
     if (is_coordinate(g, e) || (follows && from->op == IR_MAP && is_coordinate(g, from->map.value))) {
         return ir_cast(g, c->which, ELEM_I32);
     }
-    if (follows) {
-        n.channel = c->which;
+    if (follows ||
+        (from != NULL && n.channel != 0 && !has_channels(g, from))) { /* whose one channel any number names */
+        n.channel = follows ? c->which : 0;
         return ir_intern(g, n);
     }
     return ir_made_anew(g, e);
@@ -181,7 +191,7 @@ static bool is_in_another_place(const IrGraph *g, IrExpr e, const void *ctx)
 static bool may_be_parted(const IrGraph *g, const Known *k, IrId id)
 {
     const IrNode *n = ir_node(g, id);
-    return !n->dead && n->op == IR_MAP && n->of == 0 && n->grid >= 0 && g->grids.at[n->grid].has[IR_AX_C] &&
+    return !n->dead && n->op == IR_MAP && n->of == 0 && has_channels(g, n) &&
            (n->kind == IR_K_IMAGE || n->kind == IR_K_MASK) && n->elem != ELEM_FILE && !k->uses->pinned[id] &&
            !k->measured[id] && !ir_any(g, n->map.value, is_in_another_place, NULL);
 }
