@@ -78,17 +78,13 @@ static bool has_channels(const IrGraph *g, const IrNode *n)
     return n->grid >= 0 && g->grids.at[n->grid].has[IR_AX_C];
 }
 
-/* The channels that the readers of a node want, of which they name each and have none themselves; how many, 0: they want all. */
+/* The channels that the readers of a node want, of which they name each; how many, 0: they want all. */
 static int channels_of(const IrGraph *g, const Known *k, IrId id, IrExpr *which)
 {
     const IrReaders readers = ir_uses_readers(k->uses, id);
     int channels = 0;
     for (int i = 0; i < readers.n; i++) {
         int n;
-        if (has_channels(g,
-                         ir_node(g, readers.at[i]))) { /* the stages of a kernel that streams have the same channels */
-            return 0;
-        }
         const IrExpr *read = ir_uses_of(k->uses, readers.at[i], id, &n);
         for (int j = 0; j < n; j++) {
             if (!add_channel(g, read[j], which, &channels)) {
@@ -115,9 +111,13 @@ static IrExpr take_channel(IrGraph *g, IrExpr e, void *ctx)
     if (is_coordinate(g, e) || (follows && from->op == IR_MAP && is_coordinate(g, from->map.value))) {
         return ir_cast(g, c->which, ELEM_I32);
     }
-    if (follows ||
-        (from != NULL && n.channel != 0 && !has_channels(g, from))) { /* whose one channel any number names */
-        n.channel = follows ? c->which : 0;
+    if (follows) {
+        n.channel = c->which;
+        return ir_intern(g, n);
+    }
+    if (from != NULL && n.channel != 0 && !has_channels(g, from)) {
+        /* whichever channel is named of an image that has one, it is that one */
+        n.channel = 0;
         return ir_intern(g, n);
     }
     return ir_made_anew(g, e);
