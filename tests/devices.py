@@ -8,8 +8,8 @@ usage: tests/devices.py make FOLDER [--pipec build/pipec]
 make: FOLDER gets the samples, the benchmark's cases, what random pipelines once found, the example of each operator, and
       images for them (needs numpy, scipy and tifffile).  It may then go to another machine.
 run:  prints a line for each pipeline and way that gives other files than the first device gives in the plain way, and for
-      each that fails; the exit code is 1 where there is one, 2 where it was ended (SIGTERM) and says how far it came.  Needs nothing but Python.  --once: the first device, if it is not the
-      only one, runs in the plain way only.
+      each that fails.  The exit code is 1 where there is one, and 2 where it was ended (SIGTERM), when it says how far it
+      came.  Needs nothing but Python.  --once: the first device, if it is not the only one, runs in the plain way only.
 
 Devices are names or parts of names, as `pipec run --device` takes them; all that are installed, if not said.  "NAME/single" hides
 rusticl's double precision; "NAME/small" has small images, as has "oclgrind", which checks each access of memory and takes a
@@ -173,8 +173,12 @@ def run(arguments, folder):
     once = [job for job in small if job[2] == ways[0] and job[0].startswith("samples-")]
     jobs = [job for job in jobs if job not in small] + [(name, f"{devices[0]}/small", ways[0]) for name, *_ in once] + once
     found, files, wrong = {}, 0, 0
-    signal.signal(signal.SIGTERM, lambda *_: (print(f"ended after {len(found)} of {len(jobs)} runs, {files} files: {wrong} are wrong",
-                                                    flush=True), os._exit(2)))
+
+    def ended(*_):
+        print(f"ended after {len(found)} of {len(jobs)} runs, {files} files: {wrong} runs are wrong", flush=True)
+        os._exit(2)
+
+    signal.signal(signal.SIGTERM, ended)
     with concurrent.futures.ThreadPoolExecutor(arguments.threads) as pool:
         for job, got in zip(jobs, pool.map(lambda job: digests(arguments, folder, job[0], plan[job[0]], *job[1:]), jobs)):
             name, device, way = job
