@@ -440,10 +440,9 @@ static bool refused(const Table *table, int option, char **argv, Options *out, E
 }
 
 /* "-out folder" is "--output folder" to whoever writes it, and "-o ut" with one more image to getopt. */
-static bool is_misspelt(const OptionRow *row, const char *text)
+static bool is_misspelt(const OptionRow *row, const char *text, const char *value)
 {
-    return text[0] == '-' && text[1] == row->letter && strlen(text) > 3 &&
-           strncmp(text + 1, row->name, strlen(text + 1)) == 0;
+    return value == text + 2 && strlen(text) > 3 && strncmp(text + 1, row->name, strlen(text + 1)) == 0;
 }
 
 static bool parse_all(const Table *table, const Program *program, int argc, char **argv, Options *out, Err *err)
@@ -461,7 +460,7 @@ static bool parse_all(const Table *table, const Program *program, int argc, char
             TRY(set_param(program, option - PARAM, optarg, out->params, err));
         } else {
             int row = option >= FIXED ? option - FIXED : row_of_letter(option);
-            if (option < FIXED && is_misspelt(&OPTION_ROWS[row], argv[optind - 1])) {
+            if (option < FIXED && is_misspelt(&OPTION_ROWS[row], argv[optind - 1], optarg)) {
                 return err_set(err, CODE_USAGE, "'%s': write '--%s' or '-%c'", argv[optind - 1], OPTION_ROWS[row].name,
                                option);
             }
