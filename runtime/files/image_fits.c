@@ -50,9 +50,10 @@ static const struct Type {
     int image, type;
     Elem elem;
 } TYPES[] = {
-    {BYTE_IMG, TBYTE, ELEM_U8},      {SBYTE_IMG, TSHORT, ELEM_I16},   {SHORT_IMG, TSHORT, ELEM_I16},
-    {USHORT_IMG, TUSHORT, ELEM_U16}, {LONG_IMG, TINT, ELEM_I32},      {ULONG_IMG, TUINT, ELEM_U32},
-    {FLOAT_IMG, TFLOAT, ELEM_F32},   {DOUBLE_IMG, TDOUBLE, ELEM_F64},
+    {BYTE_IMG, TBYTE, ELEM_U8},      {SBYTE_IMG, TSHORT, ELEM_I16},    {SHORT_IMG, TSHORT, ELEM_I16},
+    {USHORT_IMG, TUSHORT, ELEM_U16}, {LONG_IMG, TINT, ELEM_I32},       {ULONG_IMG, TUINT, ELEM_U32},
+    {LONGLONG_IMG, TINT, ELEM_I32},  {ULONGLONG_IMG, TUINT, ELEM_U32}, {FLOAT_IMG, TFLOAT, ELEM_F32},
+    {DOUBLE_IMG, TDOUBLE, ELEM_F64},
 };
 
 /* A gzip file counts when FITS is inside. */
@@ -186,6 +187,25 @@ static bool choose_axes(FitsIn *in, const LONGLONG *extents, ImageInfo *info, Er
     return true;
 }
 
+/* Of what cfitsio takes for compressed, some it cannot unpack: it fails, or leaves the memory as it is. */
+static bool check_method(FitsIn *in, int stored, Err *err)
+{
+    char method[FLEN_VALUE] = "";
+    int status = 0;
+    bool packed = cfitsio.is_compressed_image(in->file, &status);
+    cfitsio.read_key(in->file, TSTRING, "ZCMPTYPE", method, NULL, &status);
+    cfitsio.clear_errmsg();
+    if (packed && stored == LONGLONG_IMG) {
+        return err_set(err, CODE_FILES,
+                       "it has 64-bit integers in compressed tiles, which pipec does not read; "
+                       "store them without compression, or as 32-bit integers");
+    }
+    return !packed || strncmp(method, "NOCOMPRESS", 10) != 0 ||
+           err_set(err, CODE_FILES,
+                   "its tiles are stored by NOCOMPRESS, which pipec does not read; store it as an image "
+                   "without tiles, or compressed");
+}
+
 /* True where tiles hold whole numbers that stand for floats, and nothing says which: cfitsio would take their bits. */
 static bool lacks_scale(FitsIn *in)
 {
@@ -194,7 +214,7 @@ static bool lacks_scale(FitsIn *in)
     double scale;
     cfitsio.read_key(in->file, TSTRING, "ZCMPTYPE", method, NULL, &status);
     cfitsio.read_key(in->file, TINT, "TFIELDS", &fields, NULL, &status);
-    bool whole = status == 0 && strncmp(method, "GZIP", 4) != 0 && strncmp(method, "NOCOMPRESS", 10) != 0;
+    bool whole = status == 0 && strncmp(method, "GZIP", 4) != 0;
     bool said = cfitsio.read_key(in->file, TDOUBLE, "ZSCALE", &scale, NULL, &status) == 0;
     for (int i = 1; whole && !said && i <= fields; i++) {
         status = 0;
@@ -206,6 +226,18 @@ static bool lacks_scale(FitsIn *in)
     return whole && !said;
 }
 
+/* A number of the header; 0 when it has none of that name. */
+static double header_number(FitsIn *in, const char *key)
+{
+    double value = 0;
+    int status = 0;
+    if (cfitsio.read_key(in->file, TDOUBLE, key, &value, NULL, &status) != 0) {
+        cfitsio.clear_errmsg();
+        return 0;
+    }
+    return value;
+}
+
 static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
 {
     int stored = 0, means = 0, status = 0;
@@ -215,6 +247,7 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
     if (status != 0) {
         return fits_failure(status, "it is damaged", err);
     }
+    TRY(check_method(in, stored, err));
     if (stored < 0 && cfitsio.is_compressed_image(in->file, &status) && lacks_scale(in)) {
         return err_set(
             err, CODE_FILES,
@@ -227,6 +260,9 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
     if (stored > 0 && (has_blank || means < 0)) { /* wide enough for all digits of what is stored */
         means = stored > SHORT_IMG ? DOUBLE_IMG : FLOAT_IMG;
     }
+    if (stored == LONGLONG_IMG && means > 0 && header_number(in, "BZERO") == 0x1p63) {
+        means = ULONGLONG_IMG; /* cfitsio says so of fewer bits only */
+    }
     /* Asking for nulls makes cfitsio turn infinities into NaN, so it is asked only where there
      * can be some that are not NaN already. */
     in->find_nulls = means < 0 && (stored > 0 || cfitsio.is_compressed_image(in->file, &status));
@@ -237,9 +273,7 @@ static bool choose_type(FitsIn *in, ImageInfo *info, Err *err)
             return true;
         }
     }
-    return err_set(err, CODE_FILES,
-                   "its pixels are 64-bit integers, which pipec does not read; "
-                   "store 32-bit integers or floats");
+    return err_set(err, CODE_FILES, "its pixels are of a type that pipec does not read; store integers or floats");
 }
 
 /* Compares what the header promises with what the file can hold. */
@@ -282,18 +316,6 @@ static void close_fits(void *state)
     free(in->memory);
     free(in->header);
     free(in);
-}
-
-/* A number of the header; 0 when it has none of that name. */
-static double header_number(FitsIn *in, const char *key)
-{
-    double value = 0;
-    int status = 0;
-    if (cfitsio.read_key(in->file, TDOUBLE, key, &value, NULL, &status) != 0) {
-        cfitsio.clear_errmsg();
-        return 0;
-    }
-    return value;
 }
 
 /* The length of a step along FITS axis k (from 1), in the unit of its coordinates. */
@@ -502,6 +524,10 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
         first[1] = at->row + i + 1;
         cfitsio.read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1), in->find_nulls ? null : NULL,
                            (char *)to + (size_t)i * pitch, &any, &status);
+        if (status == NUM_OVERFLOW) { /* of 64 bits */
+            cfitsio.clear_errmsg();
+            return err_set(err, CODE_FILES, "it has numbers that %s cannot hold", elem_name(info->elem));
+        }
         if (status != 0) {
             return fits_failure(status, "its pixels are damaged or cut off", err);
         }

@@ -6,7 +6,7 @@
 
 bool pixels_are_plain(const PixelForm *form)
 {
-    return form->bits % 8 == 0 && form->samples == 1 && !form->widen && !form->half && !form->offset &&
+    return form->bits % 8 == 0 && form->samples == 1 && !form->widen && !form->half && !form->narrow && !form->offset &&
            form->curve == NULL && form->map == NULL;
 }
 
@@ -129,6 +129,19 @@ static void follow(const float *curve, int bits, void *at, size_t n)
     }
 }
 
+bool pixels_narrow(const uint8_t *from, size_t step, size_t first, size_t n, Elem elem, void *to)
+{
+    unsigned char *out = to;
+    uint64_t lost = 0, value, half = elem == ELEM_I32 ? (uint64_t)1 << 31 : 0; /* what is added leaves no sign */
+    for (size_t i = 0; i < n; i++) {
+        memcpy(&value, from + (i * step + first) * sizeof value, sizeof value);
+        uint32_t narrow = (uint32_t)value; /* of both the low bits */
+        memcpy(out + i * sizeof narrow, &narrow, sizeof narrow);
+        lost |= (value + half) >> 32;
+    }
+    return lost == 0;
+}
+
 static void turn_signed(void *at, size_t n)
 {
     uint16_t *v = at;
@@ -157,13 +170,16 @@ void pixels_invert(void *at, size_t n, Elem elem, int bits)
     }
 }
 
-void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n, void *to)
+bool pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n, void *to)
 {
     size_t step = (size_t)form->samples, first = form->map != NULL ? 0 : (size_t)sample;
+    bool fits = true;
     if (form->bits < 8) {
         unpack(row, form->bits, step, first, n, to);
     } else if (form->bits % 8 != 0) {
         unpack_wide(row, form->bits, step, first, n, to);
+    } else if (form->narrow) {
+        fits = pixels_narrow(row, step, first, n, form->elem, to);
     } else {
         gather(row, (size_t)form->bits / 8, step, first, n, to);
     }
@@ -188,6 +204,7 @@ void pixels_row(const PixelForm *form, const uint8_t *row, int sample, size_t n,
             v[i] = form->map[sample * 256 + v[i]];
         }
     }
+    return fits;
 }
 
 bool pixels_fit_file(int64_t x, int64_t y, uint64_t bytes, uint64_t file_size, uint64_t ratio, Err *err)

@@ -229,6 +229,7 @@ static void set_form(TiffFile *file)
         .samples = now->planar ? 1 : (int)now->samples,
         .widen = now->format == FORMAT_INT && now->bits == 8,
         .half = now->format == FORMAT_FLOAT && now->bits == 16,
+        .narrow = now->format != FORMAT_FLOAT && now->bits == 64,
         .invert = tiff_white(now, file->stored) == WHITE_TURNED,
         .map = palette ? file->map : NULL,
         .offset = file->offset,
@@ -323,6 +324,30 @@ static bool make_room(TiffFile *file, uint64_t from, uint64_t to, uint64_t size,
     return true;
 }
 
+static int most_pieces(int pieces)
+{
+    return pieces < MOST_PIECES ? pieces : MOST_PIECES;
+}
+
+/* Forwards the first error of the pieces of a job. */
+static bool all_went(const Err *errors, int pieces, Err *err)
+{
+    for (int i = 0; i < pieces; i++) {
+        if (errors[i].code != CODE_OK) {
+            *err = errors[i];
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A sample of a row of the file, to where it is wanted. */
+static bool take_row(const TiffFile *file, const uint8_t *row, int of_pixel, void *to, Err *err)
+{
+    return pixels_row(&file->form, row, of_pixel, (size_t)file->now.x, to) ||
+           err_set(err, CODE_FILES, "it has numbers that %s cannot hold", elem_name(file->form.elem));
+}
+
 /* Strips or tiles of bands next to each other, each of which somebody decodes. */
 typedef struct Decoding {
     TiffFile *file;
@@ -354,13 +379,7 @@ static bool decode(TiffFile *file, uint64_t from, uint64_t to, Err *err)
     d.pieces = crew_pieces(file->crew, (size_t)bytes * SLOWER);
     d.pieces = (int)min_u64(min_u64((uint64_t)d.pieces, d.units), TIFF_DECODERS);
     crew_run(file->crew, decode_piece, &d, d.pieces);
-    for (int i = 0; i < d.pieces; i++) {
-        if (errors[i].code != CODE_OK) {
-            *err = errors[i];
-            return false;
-        }
-    }
-    return true;
+    return all_went(errors, d.pieces, err);
 }
 
 /* A band that is there, or bands [from, *to] decoded, as many of those up to `to` as are held at once; they are valid
@@ -425,18 +444,19 @@ typedef struct Unpacking {
     char *to;
     size_t pitch;
     int pieces;
+    Err err[MOST_PIECES];
 } Unpacking;
 
 static void unpack_piece(void *context, int piece)
 {
-    const Unpacking *u = context;
+    Unpacking *u = context;
     const TiffLayout *now = &u->file->now;
     uint64_t n = (uint64_t)u->pieces, end = u->rows * ((uint64_t)piece + 1) / n;
     for (uint64_t i = u->rows * (uint64_t)piece / n; i < end; i++) {
         uint64_t row = u->row + i;
         const uint8_t *band = u->file->band[u->sample * now->bands + row / now->band_rows];
-        pixels_row(&u->file->form, band + row % now->band_rows * band_row_bytes(u->file), u->of_pixel, (size_t)now->x,
-                   u->to + (size_t)i * u->pitch);
+        band += row % now->band_rows * band_row_bytes(u->file);
+        take_row(u->file, band, u->of_pixel, u->to + (size_t)i * u->pitch, &u->err[piece]);
     }
 }
 
@@ -445,7 +465,7 @@ static bool read_scanned(TiffFile *file, const ImageRows *at, uint64_t sample, i
 {
     for (int64_t i = 0; i < at->rows; i++) {
         TRY(scan_row(file, (uint64_t)(at->row + i), sample, err));
-        pixels_row(&file->form, file->scratch, of_pixel, (size_t)file->now.x, to + (size_t)i * pitch);
+        TRY(take_row(file, file->scratch, of_pixel, to + (size_t)i * pitch, err));
     }
     return true;
 }
@@ -466,8 +486,9 @@ static bool read_decoded(TiffFile *file, const ImageRows *at, int sample, void *
         TRY(get_bands(file, u.sample, u.row / now->band_rows, &last, err));
         u.rows = min_u64(end, (last + 1) * now->band_rows) - u.row;
         u.to = (char *)to + (size_t)(u.row - first) * pitch;
-        u.pieces = crew_pieces(file->crew, (size_t)u.rows * pitch);
+        u.pieces = most_pieces(crew_pieces(file->crew, (size_t)u.rows * pitch));
         crew_run(file->crew, unpack_piece, &u, u.pieces);
+        TRY(all_went(u.err, u.pieces, err));
     }
     return true;
 }
@@ -512,11 +533,11 @@ static void load_piece(void *context, int piece)
 
 static void take_piece(void *context, int piece)
 {
-    const Taking *t = context;
+    Taking *t = context;
     uint64_t n = (uint64_t)t->pieces, end = t->rows * ((uint64_t)piece + 1) / n;
     const uint8_t *from = t->file->scratch + (t->offset - t->file->read_at);
     for (uint64_t y = t->rows * (uint64_t)piece / n; y < end; y++) {
-        pixels_row(&t->file->form, from + y * t->row, t->sample, (size_t)t->file->now.x, t->to + (size_t)y * t->pitch);
+        take_row(t->file, from + y * t->row, t->sample, t->to + (size_t)y * t->pitch, &t->err[piece]);
     }
 }
 
@@ -530,12 +551,7 @@ static bool load_rows(Taking *t, Err *err)
     }
     TRY(need_scratch(file, size, err));
     crew_run(file->crew, load_piece, t, t->pieces);
-    for (int i = 0; i < t->pieces; i++) {
-        if (t->err[i].code != CODE_OK) {
-            *err = t->err[i];
-            return false;
-        }
-    }
+    TRY(all_went(t->err, t->pieces, err));
     file->read_at = t->offset;
     file->read_n = size;
     return true;
@@ -556,10 +572,10 @@ static bool read_raw(TiffFile *file, const ImageRows *at, int sample, uint64_t o
                     .sample = file->now.planar ? 0 : sample,
                     .to = (char *)to + (size_t)i * pitch,
                     .pitch = pitch};
-        t.pieces = crew_pieces(file->crew, (size_t)(t.rows * row));
-        t.pieces = t.pieces < MOST_PIECES ? t.pieces : MOST_PIECES;
+        t.pieces = most_pieces(crew_pieces(file->crew, (size_t)(t.rows * row)));
         TRY(load_rows(&t, err));
         crew_run(file->crew, take_piece, &t, t.pieces);
+        TRY(all_went(t.err, t.pieces, err));
     }
     return true;
 }

@@ -21,7 +21,8 @@ static const struct SampleRow {
     {FORMAT_UINT, 8, ELEM_U8},    {FORMAT_UINT, 16, ELEM_U16},  {FORMAT_UINT, 32, ELEM_U32},
     {FORMAT_INT, 8, ELEM_I16},    {FORMAT_INT, 16, ELEM_I16},   {FORMAT_INT, 32, ELEM_I32},
     {FORMAT_FLOAT, 32, ELEM_F32}, {FORMAT_FLOAT, 64, ELEM_F64}, {FORMAT_FLOAT, 16, ELEM_F32},
-    {FORMAT_UINT, 10, ELEM_U16},  {FORMAT_UINT, 12, ELEM_U16},  {FORMAT_UINT, 14, ELEM_U16},
+    {FORMAT_UINT, 64, ELEM_U32},  {FORMAT_INT, 64, ELEM_I32},   {FORMAT_UINT, 10, ELEM_U16},
+    {FORMAT_UINT, 12, ELEM_U16},  {FORMAT_UINT, 14, ELEM_U16},
 };
 
 /*
@@ -155,8 +156,8 @@ static bool check_type(TiffLayout *layout, Err *err)
     static const char *const KIND[] = {"unknown", "unsigned", "signed", "float"};
     const char *kind = layout->format <= FORMAT_FLOAT ? KIND[layout->format] : "complex or unknown";
     return err_set(err, CODE_FILES,
-                   "its pixels are %llu-bit %s numbers, which pipec does not read; store 8, 16 or "
-                   "32-bit integers or 16, 32 or 64-bit floats",
+                   "its pixels are %llu-bit %s numbers, which pipec does not read; store "
+                   "integers of 8 to 64 bits or floats of 16, 32 or 64",
                    (unsigned long long)layout->bits, kind);
 }
 
@@ -261,7 +262,9 @@ TiffWhite tiff_white(const TiffLayout *layout, bool stored)
     if (layout->photometric != PHOTOMETRIC_WHITE_IS_ZERO || (stored && layout->bits >= 8)) {
         return WHITE_NO_MATTER;
     }
-    return layout->bits == 1 && !fax ? WHITE_BITS : layout->format == FORMAT_UINT ? WHITE_TURNED : WHITE_KEPT;
+    return layout->bits == 1 && !fax                             ? WHITE_BITS
+           : layout->format == FORMAT_UINT && layout->bits <= 32 ? WHITE_TURNED
+                                                                 : WHITE_KEPT;
 }
 
 int tiff_kept_sample(const TiffLayout *layout, int k)

@@ -52,29 +52,12 @@ static bool become_f32(void *at, size_t n)
 
 static bool become_u32(void *at, size_t n)
 {
-    unsigned char *bytes = at;
-    uint64_t value, all = 0;
-    for (size_t i = 0; i < n; i++) {
-        memcpy(&value, bytes + 8 * i, sizeof value);
-        uint32_t narrow = (uint32_t)value;
-        memcpy(bytes + 4 * i, &narrow, sizeof narrow);
-        all |= value;
-    }
-    return all <= UINT32_MAX;
+    return pixels_narrow(at, 1, 0, n, ELEM_U32, at);
 }
 
 static bool become_i32(void *at, size_t n)
 {
-    unsigned char *bytes = at;
-    bool fits = true;
-    for (size_t i = 0; i < n; i++) {
-        int64_t value;
-        memcpy(&value, bytes + 8 * i, sizeof value);
-        int32_t narrow = (int32_t)value;
-        memcpy(bytes + 4 * i, &narrow, sizeof narrow);
-        fits = fits && narrow == value;
-    }
-    return fits;
+    return pixels_narrow(at, 1, 0, n, ELEM_I32, at);
 }
 
 static const ZarrType TYPES[] = {

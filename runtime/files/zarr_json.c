@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ static char *read_text(int fd, size_t size)
     return text;
 }
 
+/* Metadata of arrays and groups say of which version they are, and lie in a file of that version's name. */
+static bool check_version(const cJSON *meta, const char *name, Err *err)
+{
+    const cJSON *said = cJSON_GetObjectItemCaseSensitive(meta, "zarr_format");
+    int version = strcmp(name, "zarr.json") == 0 ? 3 : 2;
+    return said == NULL || (cJSON_IsNumber(said) && said->valuedouble == version) ||
+           err_set(err, CODE_FILES, "its metadata (%s) is of another version of zarr than %d", name, version);
+}
+
 bool zarr_json_read(int folder, const char *name, cJSON **out, Err *err)
 {
     struct stat st;
@@ -58,12 +68,14 @@ bool zarr_json_read(int folder, const char *name, cJSON **out, Err *err)
     }
     *out = cJSON_Parse(text);
     free(text);
-    if (cJSON_IsObject(*out)) {
-        return true;
+    bool ok = cJSON_IsObject(*out)
+                  ? check_version(*out, name, err)
+                  : err_set(err, CODE_FILES, "its metadata (%s) is damaged: it is no object of JSON", name);
+    if (!ok) {
+        cJSON_Delete(*out);
+        *out = NULL;
     }
-    cJSON_Delete(*out);
-    *out = NULL;
-    return err_set(err, CODE_FILES, "its metadata (%s) is damaged: it is no object of JSON", name);
+    return ok;
 }
 
 const cJSON *zarr_json_object(const cJSON *at, const char *key)

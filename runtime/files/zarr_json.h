@@ -12,7 +12,7 @@
 
 /*
  * The text called `name` in an open folder.  *out is owned by the caller (cJSON_Delete), and NULL where there is no such
- * file.  False for one that is no JSON, cannot be read, or is larger than any metadata.
+ * file.  False for one that is no JSON, is of another version than its name says, cannot be read, or is larger than any metadata.
  */
 bool zarr_json_read(int folder, const char *name, cJSON **out, Err *err);
 

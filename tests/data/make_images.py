@@ -43,7 +43,8 @@ def typed(b, kind):
         "f32": lambda: (b / 4 - 20).astype(np.float32),
         "f64": lambda: (b / 4 - 20).astype(np.float64),
         "f16": lambda: (b / 4 - 20).astype(np.float16),
-        "u64": lambda: b.astype(np.uint64),
+        "u64": lambda: (b * 16843009).astype(np.uint64),
+        "i64": lambda: (b - 125) * 16843009,
         "bool": lambda: (b % 2).astype(bool),
     }[kind]()
 
@@ -146,11 +147,17 @@ def small_tags(x, y, bits, size, photometric=1, samples=1):
 
 
 def types():
-    for kind in "u8 i8 u16 i16 u32 i32 f32 f64 f16 u64 bool".split():
+    for kind in "u8 i8 u16 i16 u32 i32 f32 f64 f16 u64 i64 bool".split():
         write("type_%s.tif" % kind, plane(kind))
     for kind in "u16 i32 f32 f64".split():
         write("big_%s.tif" % kind, plane(kind), byteorder=">")
         write("bigtiff_%s.tif" % kind, plane(kind), bigtiff=True)
+    write("samples_i64.tif", np.moveaxis(typed(base(c=2), "i64")[0, :, 0], 0, -1), planarconfig="contig", byteorder=">",
+          compression="zlib", rowsperstrip=2)
+    for kind, value in (("u64", 2**32), ("i64", -(2**31) - 1)):
+        wide = plane(kind)
+        wide[3, 4] = value
+        write("wide_%s.tif" % kind, wide)
     write("bigtiff_big_u16.tif", plane("u16"), bigtiff=True, byteorder=">")
     write("rows_u16.tif", plane("u16", y=40), rowsperstrip=3)
     for bits in (2, 4, 10, 12, 14):
@@ -689,10 +696,11 @@ def unread():
 
 
 def fits_files():
-    for kind in "u8 i16 u16 i32 u32 f32 f64".split():
+    for kind in "u8 i16 u16 i32 u32 f32 f64 i64 u64".split():
         fits.PrimaryHDU(plane(kind)).writeto(path("type_%s.fits" % kind), overwrite=True)
-    fits.PrimaryHDU(typed(base(), "u64")[0, 0, 0].astype(np.int64)).writeto(
-        path("type_i64.fits"), overwrite=True)
+    wide = plane("i64")
+    wide[3, 4] = 2**31
+    fits.PrimaryHDU(wide).writeto(path("wide_i64.fits"), overwrite=True)
     hdu = fits.PrimaryHDU(plane("i16") // 257)  # b - 125; (b - 125) / 4 + 11.25 = b / 4 - 20
     with open(path("scaled.fits"), "wb") as f:
         hdu.header["BSCALE"] = 0.25
@@ -778,10 +786,12 @@ def fits_odd():
     series.writeto(path("series.fits"), overwrite=True)
     floats = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("f32"), compression_type="RICE_1", quantize_level=0)])
     floats.writeto(path("rice_floats.fits.fz"), overwrite=True)
-    for method, kind in (("GZIP_1", "f32"), ("GZIP_2", "i32"), ("PLIO_1", "u8"), ("HCOMPRESS_1", "i16")):
+    for method, kind in (("GZIP_1", "f32"), ("GZIP_2", "i32"), ("PLIO_1", "u8"), ("HCOMPRESS_1", "i16"), ("NOCOMPRESS", "u8")):
         packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(
             plane(kind), compression_type=method, quantize_level=0, tile_shape=(Y, X))])
         packed_image.writeto(path("%s.fits.fz" % method.lower()), overwrite=True)
+    packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("i64"), compression_type="GZIP_1")])
+    packed_image.writeto(path("gzip_i64.fits.fz"), overwrite=True)
 
 
 def folders():

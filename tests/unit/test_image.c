@@ -76,6 +76,9 @@ static const struct Row {
     {"bits_12.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TIMES16},
     {"bits_14.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "tiff", false, TIMES64},
     {"bits_12_white.tif", 7, 5, 1, 2, 1, "c", ELEM_U16, "tiff", false, TIMES1},
+    {"type_u64.tif", 7, 5, 1, 1, 1, "", ELEM_U32, "tiff", false, TYPED},
+    {"type_i64.tif", 7, 5, 1, 1, 1, "", ELEM_I32, "tiff", false, TYPED},
+    {"samples_i64.tif", 7, 5, 1, 2, 1, "c", ELEM_I32, "tiff", false, TYPED},
     {"type_f16.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
     {"half_tiles.tif", 37, 29, 1, 1, 1, "", ELEM_F32, "tiff", false, TYPED},
     {"half_samples.tif", 7, 5, 1, 2, 1, "c", ELEM_F32, "tiff", false, TYPED},
@@ -245,6 +248,8 @@ static const struct Row {
     {"type_u16.fits", 7, 5, 1, 1, 1, "", ELEM_U16, "fits", false, TYPED},
     {"type_i32.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
     {"type_u32.fits", 7, 5, 1, 1, 1, "", ELEM_U32, "fits", false, TYPED},
+    {"type_u64.fits", 7, 5, 1, 1, 1, "", ELEM_U32, "fits", false, TYPED},
+    {"type_i64.fits", 7, 5, 1, 1, 1, "", ELEM_I32, "fits", false, TYPED},
     {"type_f32.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
     {"type_f64.fits", 7, 5, 1, 1, 1, "", ELEM_F64, "fits", false, TYPED},
     {"scaled.fits", 7, 5, 1, 1, 1, "", ELEM_F32, "fits", false, TYPED},
@@ -780,11 +785,11 @@ static void test_refused(void **state)
     static const struct {
         const char *file, *why;
     } rows[] = {
-        {"type_u64.tif", "64-bit unsigned"},
         {"cmyk.tif", "CMYK"},
         {"cut.fits.gz", "cut off or damaged (unexpected end of file)"},
         {"rice_floats.fits.fz", "whole numbers without a scale"},
-        {"type_i64.fits", "64-bit integers"},
+        {"gzip_i64.fits.fz", "64-bit integers in compressed tiles"},
+        {"nocompress.fits.fz", "stored by NOCOMPRESS"},
         {"ome_bomb.tif", "declares entities"},
         {"ome_gaps.tif", "4 planes, of which only 2 are in this file, with gaps; save those"},
         {"stk_cut.stk", "should hold 9 planes"},
@@ -818,6 +823,30 @@ static void test_refused(void **state)
         if (strstr(err.text, rows[i].why) == NULL || strstr(err.text, path) == NULL) {
             fail_msg("%s: %s", rows[i].file, err.text);
         }
+    }
+}
+
+/* Pixels of 64 bits that 32 do not hold are found when they are read. */
+static void test_too_wide(void **state)
+{
+    static const struct {
+        const char *file, *why;
+    } rows[] = {
+        {"wide_u64.tif", "it has numbers that u32 cannot hold"},
+        {"wide_i64.tif", "it has numbers that i32 cannot hold"},
+        {"wide_i64.fits", "it has numbers that i32 cannot hold"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        ImageFile *file = open_data(rows[i].file);
+        uint32_t pixels[35];
+        Err err = {0};
+        assert_false(image_read(file, 0, 0, 0, 0, 5, pixels, 28, &err));
+        if (strstr(err.text, rows[i].why) == NULL || strstr(err.text, rows[i].file) == NULL) {
+            fail_msg("%s: %s", rows[i].file, err.text);
+        }
+        assert_true(image_read(file, 0, 0, 0, 0, 3, pixels, 28, &err)); /* none is in these */
+        image_close(file);
     }
 }
 
@@ -877,7 +906,7 @@ int main(void)
         cmocka_unit_test(test_numbers),    cmocka_unit_test(test_remarks),    cmocka_unit_test(test_fits_header),
         cmocka_unit_test(test_fits_parts), cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_halves),
         cmocka_unit_test(test_levels),     cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
-        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_pipe),       cmocka_unit_test(test_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,7 +104,7 @@ static const struct Damage {
     {"type_u16.tif", 256, COUNT, 0, "tag 256 is damaged"},
     {"type_u16.tif", 258, VALUE, 0, "0-bit unsigned"},
     {"type_u16.tif", 258, VALUE, 7, "7-bit unsigned"},
-    {"type_u16.tif", 258, VALUE, 64, "64-bit unsigned"},
+    {"type_u16.tif", 258, VALUE, 24, "24-bit unsigned"},
     {"type_i16.tif", 339, VALUE, 5, "16-bit complex"},
     {"type_i16.tif", 339, VALUE, 3, ""}, /* half floats */
     {"sparse_bits.tif", 305, VALUE, 0, "stand for 77, which pipec does not know in 12-bit pixels"},

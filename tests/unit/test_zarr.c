@@ -323,6 +323,10 @@ static const struct Damage {
 } DAMAGES[] = {
     {"two_u16.zarr", ".zarray", "{", "", "it is no object of JSON"},
     {"two_u16.zarr", ".zarray", "{", "{{", "it is no object of JSON"},
+    {"two_u16.zarr", ".zarray", "\"zarr_format\":2", "\"zarr_format\":9",
+     "(.zarray) is of another version of zarr than 2"},
+    {"three_shards.zarr", "zarr.json", "\"zarr_format\":3", "\"zarr_format\":9",
+     "(zarr.json) is of another version of zarr than 3"},
     {"two_u16.zarr", ".zarray", "\"shape\"", "\"sape\"", "its shape is damaged"},
     {"two_u16.zarr", ".zarray", "[5,7]", "[5,-7]", "its shape is damaged"},
     {"two_u16.zarr", ".zarray", "[5,7]", "[5,7.5]", "its shape is damaged"},
