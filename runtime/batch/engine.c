@@ -189,6 +189,7 @@ static void frame_free(Engine *e, Frame *frame)
         volume_release(frame->volumes[i]);
     }
     results_free(frame->results);
+    free(frame->lacked);
     free(frame->volumes);
     free(frame);
 }

@@ -19,6 +19,7 @@ typedef struct Frame {
     size_t bytes; /* counted in Engine.bytes */
     bool spilled; /* rows of it may be in the sink */
     bool later;   /* it has to wait for one before it, or for a lane that is no spare one */
+    bool *lacked; /* by lane: its device has no memory for it; NULL: nobody has said so */
 } Frame;
 
 /* In the order of their numbers, those of one job. */

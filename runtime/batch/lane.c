@@ -6,7 +6,8 @@
  *
  * A lane closes when its device fails, and gives the frame back, as long as another lane is open: the last one is where
  * failures count.  A spare lane, the second on its device, also closes where memory is short: it is there to use the
- * device while the first one waits for the bus or the host, and only for frames that fit beside others.
+ * device while the first one waits for the bus or the host, and only for frames that fit beside others.  A frame that a
+ * device has no memory for goes to one that has; it fails when no lane is left that could have it.
  */
 #include "engine_state.h"
 
@@ -24,7 +25,8 @@ struct Lane {
     Device *dev; /* NULL: the evaluator */
     Exec *exec;  /* NULL: the evaluator, and once it is closed */
     bool spare, started;
-    bool pins; /* memory can be pinned for the device */
+    bool closed; /* with the engine's lock */
+    bool pins;   /* memory can be pinned for the device */
     pthread_t thread;
     ExecInput *bound;  /* by input */
     Volume **uploaded; /* by input: what the device holds; NULL: nothing to rely on */
@@ -513,15 +515,38 @@ static bool restore(const Engine *e, Frame *frame)
     return !frame->spilled;
 }
 
+/* Whether a lane that is open may have memory for the frame; called with the lock. */
+static bool any_may_hold(const Engine *e, const Frame *frame)
+{
+    bool any = false;
+    for (int i = 0; i < e->n_lanes; i++) {
+        any = any || !(e->lanes[i].closed || e->lanes[i].spare || (frame->lacked != NULL && frame->lacked[i]));
+    }
+    return any;
+}
+
+/* The lane's device has no memory for the frame; true: another's may have. */
+static bool lacks(const Lane *lane, Frame *frame)
+{
+    const Engine *e = lane->engine;
+    frame->lacked = frame->lacked != NULL ? frame->lacked : calloc((size_t)e->n_lanes, sizeof *frame->lacked);
+    for (int i = 0; frame->lacked != NULL && i < e->n_lanes; i++) {
+        frame->lacked[i] = frame->lacked[i] || e->lanes[i].dev == NULL || lane->dev == NULL ||
+                           dev_info(e->lanes[i].dev)->number == dev_info(lane->dev)->number;
+    }
+    return frame->lacked != NULL && any_may_hold(e, frame);
+}
+
 /* Whether another lane has to do the frame, which failed so, or did not even that. */
 static Outcome judge(const Lane *lane, Frame *frame, bool wanted, const Err *err)
 {
     Engine *e = lane->engine;
+    bool later = frame->later, memory = err->code == CODE_MEMORY;
     pthread_mutex_lock(&e->lock);
     bool others = e->open > 1, stop = engine_stopped(e) || frame->job->err.code != CODE_OK;
+    later = later || (memory && !lane->spare && lacks(lane, frame));
     pthread_mutex_unlock(&e->lock);
-    bool closes = err->code == CODE_DEVICE || (lane->spare && (err->code == CODE_MEMORY || frame->later));
-    bool later = frame->later;
+    bool closes = err->code == CODE_DEVICE || (lane->spare && (memory || frame->later));
     frame->later = false;
     return !wanted || stop || !others ? DROPPED : closes ? CLOSES : later ? LATER : DROPPED;
 }
@@ -534,11 +559,14 @@ static void give_back(Engine *e, Frame *frame)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* May a lane have it now, to run or to drop it? */
-static bool is_due(Engine *e, const Frame *frame)
+/* May the lane have it now, to run or to drop it?  One that has no memory for it leaves it to others, as long as there
+ * are any. */
+static bool is_due(const Lane *lane, const Frame *frame)
 {
+    Engine *e = lane->engine;
     const Job *job = frame->job;
-    return !job->serial || job->computed == frame->number || job->err.code != CODE_OK || engine_stopped(e);
+    bool left = frame->lacked != NULL && frame->lacked[lane - e->lanes] && any_may_hold(e, frame);
+    return job->err.code != CODE_OK || engine_stopped(e) || (!left && (!job->serial || job->computed == frame->number));
 }
 
 /* Whether some pixels of the frame are pinned for another device: these come over the bus at a fraction of its speed. */
@@ -558,8 +586,8 @@ static Frame *first_due(const Lane *lane)
     Engine *e = lane->engine;
     Frame *before = NULL, *frame = NULL;
     for (Frame *f = e->ready.first, *last = NULL; f != NULL; last = f, f = f->next) {
-        bool here = is_due(e, f) && !is_elsewhere(lane, f);
-        if (here || (frame == NULL && is_due(e, f))) {
+        bool here = is_due(lane, f) && !is_elsewhere(lane, f);
+        if (here || (frame == NULL && is_due(lane, f))) {
             frame = f;
             before = last;
         }
@@ -644,6 +672,7 @@ static void close_lane(Lane *lane)
     exec_free(lane->exec);
     lane->exec = NULL;
     pthread_mutex_lock(&e->lock);
+    lane->closed = true;
     e->open--;
     e->spare -= lane->spare;
     e->device_done = e->open == 0;

@@ -120,4 +120,15 @@ for part in 2 3 4 5 6 7; do
     fi
 done
 check test $told -gt 0
+
+# What one device has no memory for, another does; where none has, the image fails.
+export POCL_DEVICES='pthread pthread' FAIL_FIRST=1
+DEVICE='#0,#1'
+run large 1000 ''
+judge 'one of two devices has no memory' ''
+check grep -q clCreateBuffer fail.log
+unset FAIL_FIRST
+run large 1000 ''
+judge 'two devices have no memory' 4
+check test "$code" -eq 4
 finish
