@@ -87,11 +87,11 @@ const void *parts_lent(const PartsPixels *p, int buffer, PartsSpan *span, size_t
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, Err *err)
+bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, uint64_t put, Err *err)
 {
     parts_store_drop(p->store[buffer]);
     p->store[buffer] = NULL;
-    return parts_store_new(&p->budget, bytes, &p->store[buffer], err);
+    return parts_store_new_for(&p->budget, bytes, put, &p->store[buffer], err);
 }
 
 /* The first owner has the outputs. */
@@ -121,20 +121,25 @@ static bool give(const PartsPixels *p, int output, PartsSpan span, const void *f
     return ok;
 }
 
-bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, bool given, Err *err)
+bool parts_give_rows(PartsPixels *p, int buffer, PartsSpan span, const void *from, Err *err)
 {
     const Program *program = p->exec->program;
-    size_t row = parts_row_bytes(p->exec, buffer);
-    if (p->store[buffer]) {
-        uint64_t first = (uint64_t)(span.plane * grid_of(p->exec, buffer)->h + span.row);
-        TRY(parts_store_put(p->store[buffer], first * row, from, (uint64_t)span.rows * row, err));
-    }
-    for (int i = 0; given && i < program->n_outputs; i++) {
+    for (int i = 0; i < program->n_outputs; i++) {
         if (program->outputs[i].buffer == buffer) {
             TRY(give(p, i, span, from, err));
         }
     }
     return true;
+}
+
+bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, bool given, Err *err)
+{
+    size_t row = parts_row_bytes(p->exec, buffer);
+    if (p->store[buffer]) {
+        uint64_t first = (uint64_t)(span.plane * grid_of(p->exec, buffer)->h + span.row);
+        TRY(parts_store_put(p->store[buffer], first * row, from, (uint64_t)span.rows * row, err));
+    }
+    return !given || parts_give_rows(p, buffer, span, from, err);
 }
 
 bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col, int64_t cols,

@@ -36,10 +36,12 @@ bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, b
 /* Columns [col, col + cols) of a row of a kept buffer. */
 bool parts_write_columns(PartsPixels *p, int buffer, int64_t plane, int64_t row, int64_t col, int64_t cols,
                          const void *from, Err *err);
-/* A new store for the buffer; what was in an old one is forgotten. */
-bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, Err *err);
+/* A new store for the buffer, of which `put` bytes at most will be used; what was in an old one is forgotten. */
+bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, uint64_t put, Err *err);
 /* Finds the largest label of every input of labels that the pipeline counts. */
 bool parts_count_labels(PartsPixels *p, Err *err);
+/* Rows that another owner has made, to outputs. */
+bool parts_give_rows(PartsPixels *p, int buffer, PartsSpan span, const void *from, Err *err);
 /* Gives all of a kept buffer to its outputs. */
 bool parts_give(PartsPixels *p, int buffer, Err *err);
 /* Gives the outputs away that no segment gave. */

@@ -37,18 +37,29 @@ void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int 
     rows_around(seg, w, seg->at, seg->rows, from, to);
 }
 
-bool parts_gives_late(const Segment *seg, int buffer)
-{
-    return seg->shared || seg->plan->cols > 0 ||
-           (!parts_is_vector(seg->run->plan, buffer) && parts_is_across(seg->plan, parts_grid_of(seg->run, buffer)));
-}
-
 /* Slabs are what a part has of an image without a gap: rows of one plane, or planes of one channel.  So many
  * they are; */
 static int slabs_of(const Segment *seg, int buffer)
 {
     const ExecGrid *g = parts_grid_of(seg->run, buffer);
     return seg->plan->planes ? g->c : g->planes;
+}
+
+static bool is_in_order(const Segment *seg, int buffer)
+{
+    return seg->plan->cols == 0 &&
+           (parts_is_vector(seg->run->plan, buffer) || !parts_is_across(seg->plan, parts_grid_of(seg->run, buffer)));
+}
+
+bool parts_gives_in_turn(const Segment *seg, int buffer)
+{
+    return seg->shared && is_in_order(seg, buffer) && slabs_of(seg, buffer) == 1;
+}
+
+bool parts_gives_late(const Segment *seg, int buffer)
+{
+    bool in_turn = parts_gives_in_turn(seg, buffer);
+    return !is_in_order(seg, buffer) || (seg->shared && !(in_turn && seg->run->owners->number == 0));
 }
 
 /* and so many rows of the image lie before a slab's plane (channel), and before the slab in a window with

@@ -79,7 +79,7 @@ static bool save_whole(Segment *seg, int i)
     const PartsWindow *w = &seg->plan->windows[i];
     if (parts_is_vector(run->plan, w->buffer)) {
         run->vectors[w->buffer] = (int64_t)(w->bytes / elem_size(run->plan->buffers[w->buffer].elem));
-        TRY(parts_renew(&run->pixels, w->buffer, w->bytes, run->err));
+        TRY(parts_renew(&run->pixels, w->buffer, w->bytes, w->bytes, run->err));
         return copy_bytes(run, seg->mem[i], run->pixels.store[w->buffer], w->bytes, true);
     }
     return parts_save_image(run, w->buffer, seg->mem[i]);
@@ -350,7 +350,9 @@ static bool open_window(Segment *seg, int i)
     if (w->keep && !parts_is_vector(run->plan, w->buffer) && stored) {
         const ExecGrid *g = parts_grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h * parts_row_bytes(exec, w->buffer);
-        TRY(parts_renew(&run->pixels, w->buffer, bytes, run->err));
+        bool own = seg->shared && !run->parts->kept[w->buffer] && run->owners->number > 0; /* no more than its share */
+        uint64_t put = own ? bytes / (uint64_t)seg->plan->extent * (uint64_t)(seg->to - seg->from) : bytes;
+        TRY(parts_renew(&run->pixels, w->buffer, bytes, put, run->err));
     }
     if (w->whole || parts_is_vector(run->plan, w->buffer)) {
         exec->place[w->buffer] = exec_place_all(run->plan, w->buffer);
@@ -516,12 +518,17 @@ static bool run_parts(Segment *seg)
     return parts_finish_saving(seg);
 }
 
-/* What outputs take in another order than it was made, from its store; nobody else may want that. */
-static bool give_late(Run *run, int buffer)
+/* What outputs take in another order than it was made, from stores; nobody else may want that. */
+static bool give_late(const Segment *seg, int buffer)
 {
+    Run *run = seg->run;
     PartsStore **store = &run->pixels.store[buffer];
     bool gives = run->parts->given[buffer] && !run->muted;
-    TRY(!gives || (parts_share_collect(run, buffer) && parts_give(&run->pixels, buffer, run->err)));
+    if (parts_gives_in_turn(seg, buffer)) {
+        TRY(!gives || parts_share_give(run, buffer));
+    } else {
+        TRY(!gives || (parts_share_collect(run, buffer) && parts_give(&run->pixels, buffer, run->err)));
+    }
     if (!run->parts->kept[buffer]) {
         parts_store_drop(*store);
         *store = NULL;
@@ -537,8 +544,8 @@ static bool save_all(Segment *seg)
         const PartsWindow *w = &seg->plan->windows[i];
         if (w->keep && w->whole) {
             TRY(save_whole(seg, i));
-        } else if (w->keep && parts_gives_late(seg, w->buffer)) {
-            TRY(give_late(run, w->buffer));
+        } else if (w->keep && (parts_gives_late(seg, w->buffer) || parts_gives_in_turn(seg, w->buffer))) {
+            TRY(give_late(seg, w->buffer));
         }
     }
     for (int t = 0; t < seg->plan->n_tasks; t++) {

@@ -130,6 +130,7 @@ typedef struct Swap {
     PartsMade made;
     uint64_t slabs, apart, line; /* pieces of a row (plane); bytes between them, and of one */
     Range *wanted;               /* by owner */
+    bool gives;                  /* what comes goes to outputs, and not to the store */
 } Swap;
 
 static Range had_by(const Swap *s, int k)
@@ -162,6 +163,23 @@ static bool copy(const Swap *s, Range range, char *piece, bool put)
     return true;
 }
 
+/* To outputs; of an image whose rows (planes) are one piece. */
+static bool give_away(const Swap *s, Range range, const char *piece)
+{
+    Run *run = s->run;
+    const size_t bytes = parts_row_bytes(run->exec, s->buffer);
+    const int64_t lines = (int64_t)(s->line / bytes);
+    for (int64_t at = range.from * lines, left = bytes_of(s, range) > 0 ? (range.to - range.from) * lines : 0;
+         left > 0;) {
+        PartsSpan span = parts_span_of(run, s->buffer, at, left);
+        TRY(parts_give_rows(&run->pixels, s->buffer, span, piece, run->err));
+        at += span.rows;
+        left -= span.rows;
+        piece += (size_t)span.rows * bytes;
+    }
+    return true;
+}
+
 static bool give(const Swap *s, Range range, OwnersPiece *pieces)
 {
     const Owners *owners = s->run->owners;
@@ -178,7 +196,8 @@ static bool take(const Swap *s, Range range, const OwnersPiece *pieces)
 {
     const Owners *owners = s->run->owners;
     for (int k = 0; k < owners->n; k++) {
-        TRY(copy(s, passed(s, k, owners->number, range), pieces[k].bytes, true));
+        Range r = passed(s, k, owners->number, range);
+        TRY(s->gives ? give_away(s, r, pieces[k].bytes) : copy(s, r, pieces[k].bytes, true));
     }
     return true;
 }
@@ -269,19 +288,27 @@ bool parts_share_fetch(Segment *seg)
     return true;
 }
 
-bool parts_share_collect(Run *run, int buffer)
+static bool to_first(Run *run, int buffer, bool gives)
 {
     Swap s;
-    if (!is_cut(run, buffer)) {
-        return true;
-    }
     bool ok = begin(&s, run, buffer);
     if (ok) {
         s.wanted[0] = (Range){0, s.made.extent};
+        s.gives = gives;
         ok = swap_all(&s);
     }
     free(s.wanted);
     return ok;
+}
+
+bool parts_share_give(Run *run, int buffer)
+{
+    return to_first(run, buffer, true);
+}
+
+bool parts_share_collect(Run *run, int buffer)
+{
+    return !is_cut(run, buffer) || to_first(run, buffer, false);
 }
 
 bool parts_share_end(Run *run, bool ok)

@@ -20,6 +20,8 @@ void parts_share_out(Segment *seg);
 bool parts_share_fetch(Segment *seg);
 /* Whose rows are whose after the segment. */
 void parts_share_note(const Segment *seg);
+/* The first owner, which has given its own rows away, gives those of the others behind them. */
+bool parts_share_give(Run *run, int buffer);
 /* The first owner gets all rows of a buffer. */
 bool parts_share_collect(Run *run, int buffer);
 /* At the end of the run; `ok`: of this owner's. */

@@ -92,6 +92,8 @@ void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int 
 DevMem *parts_resident(const Segment *seg, int i);
 /* What the segment makes of it comes in another order than outputs take it: these get it from the store. */
 bool parts_gives_late(const Segment *seg, int buffer);
+/* Or it comes in their order, and is shared out: each owner's rows follow those of the one before. */
+bool parts_gives_in_turn(const Segment *seg, int buffer);
 /* Rows of pixels in a row of the part: a plane has many. */
 int64_t parts_lines_of(const Segment *seg, int buffer);
 /* Bytes of a row on the device. */

@@ -13,8 +13,8 @@
 struct PartsStore {
     PartsBudget *budget;
     int users;
-    uint64_t bytes;
-    char *memory; /* NULL: in the file */
+    uint64_t bytes, put; /* put: what counts */
+    char *memory;        /* NULL: in the file */
     int fd;
 };
 
@@ -47,17 +47,22 @@ static bool open_file(PartsStore *store, Err *err)
 
 bool parts_store_new(PartsBudget *budget, uint64_t bytes, PartsStore **out, Err *err)
 {
+    return parts_store_new_for(budget, bytes, bytes, out, err);
+}
+
+bool parts_store_new_for(PartsBudget *budget, uint64_t bytes, uint64_t put, PartsStore **out, Err *err)
+{
     PartsStore *store = calloc(1, sizeof *store);
     *out = NULL;
     if (!store) {
         return err_set(err, CODE_MEMORY, "out of host memory for the pixels of a run in parts");
     }
-    *store = (PartsStore){.budget = budget, .users = 1, .bytes = bytes, .fd = -1};
-    if (bytes <= budget->left) {
+    *store = (PartsStore){.budget = budget, .users = 1, .bytes = bytes, .put = put, .fd = -1};
+    if (put <= budget->left) {
         store->memory = pages_alloc((size_t)bytes);
     }
     if (store->memory) {
-        budget->left -= bytes;
+        budget->left -= put;
     } else if (!open_file(store, err)) {
         free(store);
         return false;
@@ -78,7 +83,7 @@ void parts_store_drop(PartsStore *store)
         return;
     }
     if (store->memory) {
-        store->budget->left += store->bytes;
+        store->budget->left += store->put;
     } else {
         (void)close(store->fd);
     }

@@ -22,6 +22,8 @@ typedef struct PartsBudget {
 
 /* One user; owned by the caller (parts_store_drop). */
 bool parts_store_new(PartsBudget *budget, uint64_t bytes, PartsStore **out, Err *err);
+/* The same where only so many bytes will ever be put: what is not touched takes no memory. */
+bool parts_store_new_for(PartsBudget *budget, uint64_t bytes, uint64_t put, PartsStore **out, Err *err);
 PartsStore *parts_store_keep(PartsStore *store);
 void parts_store_drop(PartsStore *store); /* NULL is allowed */
 bool parts_store_put(PartsStore *store, uint64_t at, const void *from, uint64_t bytes, Err *err);
