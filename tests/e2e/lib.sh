@@ -51,6 +51,12 @@ turn_has() {
     [ $(($1 % ${turn#*/})) -eq "${turn%/*}" ]
 }
 
+# turn_of I N: is it the turn of part I of N, of a test that should not do nothing at any commit?
+turn_of() {
+    turn=${PIPEC_TEST_TURN:-0/1}
+    [ "${turn#*/}" -lt "$2" ] || [ $((${turn%/*} % $2)) -eq "$1" ]
+}
+
 # says TEXT: the last command of `expect` said so on stderr.
 says() {
     checks=$((checks + 1))

@@ -1,7 +1,7 @@
 # terminal.sh: a terminal is told what goes on, on one line that is gone at the end; a file is not.
 . "$(dirname "$0")/lib.sh"
 
-command -v script >/dev/null || exit 77
+script -qec true typed >/dev/null 2>&1 </dev/null || { echo 'no terminal can be had here'; exit 77; }
 
 # on_terminal COMMAND: what a terminal gets to see, with a line for each time that the status is drawn.
 on_terminal() {

@@ -31,38 +31,48 @@ same() {
     rm -rf device reference
 }
 
-# Sums, choices and shifts of 90 images, one of whose kernels sums up, and a value computed on the fly.
-inputs 90 >images.pipe
-{
-    echo "output a = $(joined 90 'i@[dx = 1] * @' ' + ')"
-    echo "output b = $(joined 90 '@ if i@ > @ else ' '')0"
-    echo "output m = mean($(joined 90 'i@ * 0.5' ' + '))"
-} >>images.pipe
-same images.pipe
-# In parts, in which the numbers change from part to part.
-expect 0 '' "$PIPEC" run images.pipe $given -o whole
-expect 0 '' "$PIPEC" run images.pipe $given -o parts --memory 8MiB
-check diff -r -x '.*' whole parts
+# Sums, choices and shifts of 90 images, one of whose kernels sums up, and a value computed on the fly; then in parts, in
+# which the numbers change from part to part.
+many_images() {
+    inputs 90 >images.pipe
+    {
+        echo "output a = $(joined 90 'i@[dx = 1] * @' ' + ')"
+        echo "output b = $(joined 90 '@ if i@ > @ else ' '')0"
+        echo "output m = mean($(joined 90 'i@ * 0.5' ' + '))"
+    } >>images.pipe
+    same images.pipe
+    expect 0 '' "$PIPEC" run images.pipe $given -o whole
+    expect 0 '' "$PIPEC" run images.pipe $given -o parts --memory 8MiB
+    check diff -r -x '.*' whole parts
+}
 
 # 150 params at pixels and in whole-image values.
-given=$image
-{
-    echo 'input image[y, x]'
-    joined 150 'param p@ = @.5 in 0 .. 1000
+many_params() {
+    given=$image
+    {
+        echo 'input image[y, x]'
+        joined 150 'param p@ = @.5 in 0 .. 1000
 ' ''
-    echo "output a = $(joined 150 'image * p@' ' + ')"
-    echo "output v = mean(image) + $(joined 150 'p@ * max(image)' ' + ')"
-} >params.pipe
-same params.pipe
-expect 0 '' "$PIPEC" run params.pipe "$image" -o device --p7 3
-expect 0 '' "$PIPEC" run params.pipe "$image" -o reference --device reference --p7 3
-check diff -r -x '.*' device reference
-rm -rf device reference
+        echo "output a = $(joined 150 'image * p@' ' + ')"
+        echo "output v = mean(image) + $(joined 150 'p@ * max(image)' ' + ')"
+    } >params.pipe
+    same params.pipe
+    expect 0 '' "$PIPEC" run params.pipe "$image" -o device --p7 3
+    expect 0 '' "$PIPEC" run params.pipe "$image" -o reference --device reference --p7 3
+    check diff -r -x '.*' device reference
+    rm -rf device reference
+}
 
 # A table of twelve images.
-inputs 12 >table.pipe
-echo "output t = measure(label(i0 > 100), $(joined 12 'i@ * @' ', '), mean, max)" >>table.pipe
-same table.pipe
+wide_table() {
+    inputs 12 >table.pipe
+    echo "output t = measure(label(i0 > 100), $(joined 12 'i@ * @' ', '), mean, max)" >>table.pipe
+    same table.pipe
+}
+
+! turn_of 0 3 || many_images
+! turn_of 1 3 || many_params
+! turn_of 2 3 || wide_table
 
 # What follows from an index cannot be stored in between.
 inputs 70 >fold.pipe

@@ -17,7 +17,7 @@
 static bool open_device(const char *choice, Device **dev)
 {
     Err err = {0};
-    const DevOptions options = {.choice = choice, .flags = "-cl-opt-disable"};
+    const DevOptions options = {.choice = choice, .flags = getenv("PIPEC_TEST_FLAGS")};
     return dev_open(&options, dev, &err) || (fprintf(stderr, "%s\n", err.text), false);
 }
 

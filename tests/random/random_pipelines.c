@@ -351,7 +351,17 @@ static int print_seeds(void)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-static bool check_file(const char *path)
+/* As graphs: everything fused, and the variants whose turn it is, others for each file. */
+static unsigned variants_in_turn(int number)
+{
+    unsigned variants = 1;
+    for (int v = 0; v < CHECK_VARIANTS_N; v++) {
+        variants |= turn_has(number + v) ? 1u << v : 0;
+    }
+    return variants;
+}
+
+static bool check_file(const char *path, int number)
 {
     char *text;
     size_t size;
@@ -363,6 +373,7 @@ static bool check_file(const char *path)
     bool readable = subject_read(&shared->subject, text);
     free(text);
     shared->verdict = (Verdict){.outcome = CHECK_REFUSED};
+    shared->variants = options.device ? 0 : variants_in_turn(number);
     if (readable) {
         run_child(check_one);
     }
@@ -441,7 +452,7 @@ int main(int argc, char **argv)
     options.begin = time(NULL);
     shared->device = options.device;
     for (int i = 1; i < argc; i++) {
-        wrong += (!options.device || turn_has(i)) && !check_file(argv[i]);
+        wrong += (!options.device || turn_has(i)) && !check_file(argv[i], i);
     }
     if (options.last > 0) {
         wrong += options.print ? print_seeds() : run_seeds();

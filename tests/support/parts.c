@@ -18,6 +18,7 @@ typedef struct Run {
     int pitch;
     void *state;
     PartsBudget budget;
+    PrimProgram *programs; /* of the step that this is */
     bool done;
     char reader[READER_SIZE];
 } Run;
@@ -142,6 +143,7 @@ static PrimCall call_of(Run *r, PrimPart part, int h, int d, int planes)
         call.in[k].mem = r->in[k];
         call.in[k].elem = job->elem[k];
     }
+    call.programs = &r->programs;
     call.budget = &r->budget;
     call.note = r->job->note;
     call.scratch = r->scratch;
@@ -349,6 +351,7 @@ static bool close_run(Run *r, bool ok, void *to, double values[PARTS_SLOTS])
     if (r->state != NULL) {
         job->primitive->forget(r->state);
     }
+    prim_programs_free(&r->programs);
     return ok;
 }
 

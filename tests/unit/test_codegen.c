@@ -2,6 +2,7 @@
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
 #include "tests/support/scene.h"
+#include "tests/support/turn.h"
 
 #include "ir/text.h"
 
@@ -162,6 +163,7 @@ static void make_volume_blur(Fixture *f, Border border)
 static void test_gaussian(void **state)
 {
     (void)state;
+    turn_or_skip(1);
     for (int b = 0; b < BORDER_KINDS; b++) {
         each_size(make_gaussian, false, (Border)b);
     }
@@ -170,12 +172,14 @@ static void test_gaussian(void **state)
 static void test_difference(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     each_size(make_difference, false, BORDER_NEAREST);
 }
 
 static void test_harris(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     for (int b = 0; b < BORDER_KINDS; b++) {
         each_size(make_harris, false, (Border)b);
     }
@@ -184,6 +188,7 @@ static void test_harris(void **state)
 static void test_volume(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     each_size(make_volume_blur, true, BORDER_REFLECT);
 }
 

@@ -52,6 +52,7 @@ static const char *const BORDERS[] = {"nearest", "reflect", "mirror", "wrap"};
 static void windows_are_ranked_bit_by_bit(void **state)
 {
     (void)state;
+    turn_or_skip(0);
     for (int b = 0; b < 4; b++) {
         const char *text = arena_printf(&arena,
                                         "input image[y, x]\noutput a = u8(median(image[dx = i, dy = j, border = %s]\n"
@@ -65,6 +66,7 @@ static void windows_are_ranked_bit_by_bit(void **state)
 static void extremes_share_rows_and_columns(void **state)
 {
     (void)state;
+    turn_or_skip(1);
     static const char TEXT[] = "input image[y, x]\n"
                                "output a = min_filter(image, [5, 3])\n"
                                "output b = max(image[dy = j, border = constant(7)] for j in -9 .. 3)\n"
@@ -78,6 +80,7 @@ static void extremes_share_rows_and_columns(void **state)
 static void exact_sums_share_rows_and_columns(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     static const char TEXT[] = "input image[y, x]\n"
                                "output a = mean_filter(image, 6) + std_filter(image, 5)\n"
                                "output b = sum(image[dy = j] for j in -9 .. 3)\n"
@@ -92,6 +95,7 @@ static void exact_sums_share_rows_and_columns(void **state)
 static void long_blends_fill_by_fours(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     static const char TEXT[] = "input image[y, x]\noutput a = gaussian(image, 9)\n"
                                "b = gaussian(image, 1)\noutput c = gaussian((b - image) ** 2, 8)\n";
     check(TEXT, (Extent){1100, 9, 1}, ELEM_U8, BOTH_NOISE, 0);
@@ -208,6 +212,7 @@ static void finished_sums_wait(void **state)
 static void long_blends(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     static const char TEXT[] =
         "input image[y, x]\nparam s = 12 in 0 .. 14\n"
         "output a = gaussian(image, [0, 10.1], border = reflect)\noutput b = gaussian(image, [9.6, 0], border = constant(3))\n"
@@ -224,6 +229,7 @@ static void long_blends(void **state)
 static void bytes_have_tables(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     static const char TEXT[] =
         "input image[y, x]\n"
         "fn near(i, j) = exp(-((image[dx = i, dy = j, border = constant(300)] - image) / 20) ** 2)\n"
@@ -243,6 +249,7 @@ static void bytes_have_tables(void **state)
 static void strips_are_computed_again(void **state)
 {
     (void)state;
+    turn_or_skip(6);
     static const char TEXT[] = "input image[y, x]\n"
                                "v = f32(image)\n"
                                "m = 0 * v\n"

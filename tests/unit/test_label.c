@@ -402,6 +402,7 @@ static void test_label_volumes(void **state)
 static void test_label_wide(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     static const RefShape SHAPES[] = {{33, 40, 1, 1}, {300, 70, 1, 2}, {70, 40, 20, 1}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
         for (int kind = 0; kind < MASKS; kind++) {
@@ -416,6 +417,7 @@ static void test_label_wide(void **state)
 static void test_label_many(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     const RefShape s = {2048, 1024, 1, 1};
     if (!skipped(s)) {
         check_label(s, CHECKERS, 1, 0, 0);
@@ -472,6 +474,7 @@ static void check_equal(RefShape s, Elem elem, uint32_t levels, int connectivity
 static void test_label_equal(void **state)
 {
     (void)state;
+    turn_or_skip(6);
     static const RefShape SHAPES[] = {{1, 1, 1, 1},  {33, 20, 1, 1},  {1, 100, 1, 1},
                                       {40, 7, 5, 1}, {300, 40, 1, 2}, {65, 20, 9, 2}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
@@ -530,6 +533,7 @@ static void check_compact(RefShape s, uint32_t ids, uint32_t keep, int shape)
 static void test_compact(void **state)
 {
     (void)state;
+    turn_or_skip(7);
     static const RefShape SHAPES[] = {{1, 1, 1, 1},    {37, 21, 1, 1},   {1, 70, 1, 1},
                                       {2000, 1, 1, 1}, {1100, 90, 1, 1}, {50, 30, 7, 2}};
     for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++) {
@@ -549,6 +553,7 @@ static void test_compact(void **state)
 static void test_compact_rounds(void **state)
 {
     (void)state;
+    turn_or_skip(8);
     const RefShape s = {2048, 2560, 1, 1};
     if (!skipped(s)) {
         check_compact(s, 0, 70, 0);
@@ -639,6 +644,7 @@ static void test_perlabel(void **state)
 static void test_perlabel_ranges(void **state)
 {
     (void)state;
+    turn_or_skip(9);
     const RefShape s = {2000, 1300, 1, 1};
     if (!skipped(s)) {
         check_perlabel(s, 1500000, SCALES, 0, ELEM_F32);

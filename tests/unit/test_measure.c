@@ -599,6 +599,7 @@ static Scene scatter(int w, int h, int d, int cell, bool odd)
 static void tall_objects_have_hulls(void **state)
 {
     (void)state;
+    turn_or_skip(0);
     enum { W = 120, H = 700 };
     Scene s = new_scene(W, H, 1);
     s.count = 4;
@@ -647,6 +648,7 @@ static double crofton(const Scene *s, uint32_t label, double w, double h)
 static void borders_are_measured_with_any_pixels(void **state)
 {
     (void)state;
+    turn_or_skip(1);
     Scene s = paint("plane");
     for (int i = 0; i < 3; i++) {
         double *out = calloc(2 * ((size_t)s.count + 1), sizeof *out);
@@ -689,6 +691,7 @@ static void device_measures_anything(void **state)
 static void device_measures_large_objects(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     if (small) {
         return;
     }
@@ -703,6 +706,7 @@ static void device_measures_large_objects(void **state)
 static void device_measures_many_objects(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     if (small) {
         return;
     }
@@ -716,6 +720,7 @@ static void device_measures_many_objects(void **state)
 static void device_measures_wide_values(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     Scene s = scatter(60, 40, 1, 9, false);
     for (size_t i = 0; i < 60 * 40; i++) {
         const float v = (float)below_24_bits() - (1 << 22);
@@ -729,6 +734,7 @@ static void device_measures_wide_values(void **state)
 static void device_measures_nothing(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     Scene s = new_scene(20, 10, 1);
     check_device(&s, BASICS, UNIT);
     check_device(&s, INTENSITIES, UNIT);
@@ -741,6 +747,7 @@ static void device_measures_nothing(void **state)
 static void columns_become_vectors(void **state)
 {
     (void)state;
+    turn_or_skip(6);
     Scene s = paint("plane");
     Err err = {0};
     PrimTable table = {0};
@@ -765,6 +772,7 @@ static void columns_become_vectors(void **state)
 static void device_is_waited_for_twice(void **state)
 {
     (void)state;
+    turn_or_skip(7);
     Scene s = paint("plane");
     check_device(&s, "label,area,0:mean,solidity", UNIT);
     assert_int_equal(waited, 2);
@@ -788,6 +796,7 @@ static void fill_with(Scene *s, int image, Elem type)
 static void types_say_how_sums_are(void **state)
 {
     (void)state;
+    turn_or_skip(8);
     static const char columns[] = "label,0:mean,0:std,0:centroid_weighted,1:mean,1:std,1:max,2:min";
     static const Elem types[] = {ELEM_BOOL, ELEM_U8, ELEM_U16, ELEM_I16};
     Scene s = paint("plane");
@@ -823,6 +832,7 @@ static Scene strew(int w, int h, int d, int bands, uint32_t labels)
 static void device_measures_in_shares(void **state)
 {
     (void)state;
+    turn_or_skip(9);
     Scene s = small ? strew(12, 90, 1, 1, 60) : strew(160, 150, 1, 1, 60);
     check_device(&s, HULLS, UNIT);
     assert_true(waited > 2);
@@ -841,6 +851,7 @@ static void device_measures_in_shares(void **state)
 static void device_measures_many_in_shares(void **state)
 {
     (void)state;
+    turn_or_skip(10);
     if (small) {
         return;
     }
@@ -854,6 +865,7 @@ static void device_measures_many_in_shares(void **state)
 static void results_on_the_device_are_in_shares(void **state)
 {
     (void)state;
+    turn_or_skip(11);
     enum { W = 120, H = 90, PITCH = (W + 15) / 16 * 16, COUNT = W / 2 };
     Scene s = new_scene(W, H, 1);
     Err err = {0};

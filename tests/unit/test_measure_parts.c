@@ -152,14 +152,18 @@ static const Cut CUTS[] = {
 static const Cut CHANNELS = {{40, 70, 1, 2}, BANDS, 64};
 enum { N_CUTS = sizeof CUTS / sizeof CUTS[0] };
 
-static void check(const char *columns, const char *planar)
+/* Is it the turn of list `n` of columns?  Kernels depend on the list, and hardly on the images.  The device without atomics of
+ * 64 bits has its turn with another one. */
+static bool has_turn(int n)
+{
+    return turn_has(dev_info(device)->wide_atomics ? n : n + 6);
+}
+
+static void check(int n, const char *columns, const char *planar)
 {
     char both[1000];
     snprintf(both, sizeof both, "%s%s", columns, planar);
-    for (int i = 0; i < N_CUTS; i++) {
-        if (!turn_has(i)) {
-            continue;
-        }
+    for (int i = 0; i < N_CUTS && has_turn(n); i++) {
         check_columns(&CUTS[i], CUTS[i].s.d > 1 ? columns : both);
     }
 }
@@ -167,52 +171,60 @@ static void check(const char *columns, const char *planar)
 static void test_sums(void **state)
 {
     (void)state;
-    check("label,area,bbox,centroid,0:mean,1:mean,2:mean,0:min,1:max,2:max,2:std,1:std,0:std,0:sum,"
+    check(0,
+          "label,area,bbox,centroid,0:mean,1:mean,2:mean,0:min,1:max,2:max,2:std,1:std,0:std,0:sum,"
           "1:sum,2:center_of_mass,1:center_of_mass,0:centroid_weighted_local",
           "");
-    check("label,num_pixels,extent", "");
-    check_columns(&CHANNELS, "label,centroid,perimeter,0:mean,2:center_of_mass");
+    check(1, "label,num_pixels,extent", "");
+    if (has_turn(8)) {
+        check_columns(&CHANNELS, "label,centroid,perimeter,0:mean,2:center_of_mass");
+    }
 }
 
 /* Without labels there is a table without rows. */
 static void test_nothing(void **state)
 {
     (void)state;
-    check_columns(&(Cut){{20, 70, 1, 1}, NOTHING, 64}, "label,area,0:mean,1:median,solidity");
+    if (has_turn(9)) {
+        check_columns(&(Cut){{20, 70, 1, 1}, NOTHING, 64}, "label,area,0:mean,1:median,solidity");
+    }
 }
 
 static void test_outlines(void **state)
 {
     (void)state;
-    check("label,euler_number", ",perimeter,perimeter_crofton");
-    check_columns(&CUTS[1], "label,perimeter_crofton");
+    check(2, "label,euler_number", ",perimeter,perimeter_crofton");
+    if (has_turn(10)) {
+        check_columns(&CUTS[1], "label,perimeter_crofton");
+    }
 }
 
 static void test_rows(void **state)
 {
     (void)state;
-    check("label,area_convex,solidity,feret_diameter_max,inertia_tensor_eigvals,axis_major_length,"
+    check(3,
+          "label,area_convex,solidity,feret_diameter_max,inertia_tensor_eigvals,axis_major_length,"
           "moments_central",
           ",eccentricity,orientation,moments_hu");
-    check("label,axis_minor_length", ",perimeter");
+    check(4, "label,axis_minor_length", ",perimeter");
 }
 
 static void test_weighted(void **state)
 {
     (void)state;
-    check("label,0:moments_weighted,2:moments_weighted_central", ",1:moments_weighted_hu");
+    check(5, "label,0:moments_weighted,2:moments_weighted_central", ",1:moments_weighted_hu");
 }
 
 static void test_medians(void **state)
 {
     (void)state;
-    check("label,0:percentile_80,1:median,2:percentile_0", "");
+    check(6, "label,0:percentile_80,1:median,2:percentile_0", "");
 }
 
 static void test_filled(void **state)
 {
     (void)state;
-    check("label,area_filled,0:median", "");
+    check(7, "label,area_filled,0:median", "");
 }
 
 int main(void)

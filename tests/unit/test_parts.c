@@ -108,6 +108,7 @@ static void check_reduce(const Cut *cut, int kind, bool masked)
 static void test_reduce(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     for (int i = 0; i < N_CUTS; i++) {
         check_reduce(&CUTS[i], i % FILLS, i % 2 != 0);
     }
@@ -144,6 +145,7 @@ static void check_histogram(const Cut *cut, int kind, int bins, bool integer, in
 static void test_histogram(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     for (int i = 0; i < N_CUTS; i++) {
         check_histogram(&CUTS[i], i % FILLS, 256, false, 0);
     }
@@ -193,6 +195,7 @@ static void check_boxes(const Cut *cut, int kind, const int size[3], double kapp
 static void test_boxes(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     check_boxes(&ODD_CUTS[0], FEW, (const int[3]){8, 9, 1}, 1.5, 10);
     check_boxes(&ODD_CUTS[1], WITH_NAN, (const int[3]){7, 16, 1}, 1, 2);
     check_boxes(&CUTS[4], NOISE, (const int[3]){11, 5, 3}, 2, 5);
@@ -237,6 +240,7 @@ static void check_rank(const Cut *cut, const float *pixels, const uint8_t *where
 static void test_rank_around_zero(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     const Cut cut = {{250, 300, 1, 1}, 20, false};
     float *pixels = zeroed(ref_pixels(cut.s) * sizeof *pixels);
     uint8_t *where = zeroed(ref_pixels(cut.s));
@@ -289,6 +293,7 @@ static void check_summary(const Cut *cut, const float *pixels, const uint8_t *wh
 static void test_summary(void **state)
 {
     (void)state;
+    turn_or_skip(6);
     for (int i = 0; i < N_CUTS; i++) {
         float *pixels = make_pixels(CUTS[i].s, i % FILLS);
         uint8_t *where = make_where(CUTS[i].s, 70);
@@ -327,6 +332,7 @@ static void check_otsu(const Cut *cut, const float *pixels, const uint8_t *where
 static void test_otsu(void **state)
 {
     (void)state;
+    turn_or_skip(7);
     for (int i = 0; i < N_CUTS; i++) {
         float *pixels = make_pixels(CUTS[i].s, i % FILLS);
         uint8_t *where = make_where(CUTS[i].s, 70);
@@ -575,6 +581,7 @@ static void check_compact(const Cut *cut, uint32_t most, bool arbitrary, int sha
 static void test_compact(void **state)
 {
     (void)state;
+    turn_or_skip(8);
     for (int i = 0; i < N_CUTS; i++) {
         uint32_t most = (uint32_t)ref_pixels(CUTS[i].s);
         check_compact(&CUTS[i], i % 3 == 0 ? most : most / 9, false, i % 2 == 0 ? SHAPE_GPU : SHAPE_CPU);

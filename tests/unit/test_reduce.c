@@ -420,6 +420,7 @@ static void test_summary_fills(void **state)
 static void test_summary_wanted(void **state)
 {
     (void)state;
+    turn_or_skip(0);
     Image im = make_image((RefShape){257, 65, 1, 1}, WITH_NAN, NO_MASK);
     for (int wanted = 0; wanted < 8; wanted = wanted == 0 ? 1 : 2 * wanted) {
         check_summary(&im, WITH_NAN, wanted, 25);
@@ -442,6 +443,7 @@ static void test_reduce_fills(void **state)
 static void test_reduce_wanted(void **state)
 {
     (void)state;
+    turn_or_skip(1);
     Image im = make_image((RefShape){257, 65, 1, 1}, WITH_NAN, NO_MASK);
     for (int wanted = 1; wanted < 8; wanted *= 2) {
         check_reduce(&im, WITH_NAN, wanted);
@@ -453,6 +455,7 @@ static void test_reduce_wanted(void **state)
 static void test_reduce_many_blocks(void **state)
 {
     (void)state;
+    turn_or_skip(2);
     Image im = make_image(small ? (RefShape){3, 2, 300, 1} : (RefShape){3, 65, 2500, 1}, SIGNED, NO_MASK);
     check_reduce(&im, SIGNED, 7);
     free_image(&im);
@@ -473,6 +476,7 @@ static void test_rank_fills(void **state)
 static void test_rank_percents(void **state)
 {
     (void)state;
+    turn_or_skip(3);
     static const double PERCENT[] = {-5, 0.001, 0.5, 25, 33.3333, 50.0001, 75, 99.999, 100, 120};
     Image im = make_image((RefShape){61, 47, 1, 1}, SIGNED, NO_MASK);
     for (size_t i = 0; i < sizeof PERCENT / sizeof PERCENT[0]; i += small ? 3 : 1) {
@@ -498,6 +502,7 @@ static size_t sample_position(uint32_t i, size_t n)
 static void test_rank_wrong_sample(void **state)
 {
     (void)state;
+    turn_or_skip(4);
     enum { W = 400, H = 250, SAMPLED = 16384 };
     for (int how = 0; how < 3; how++) {
         Image im = make_image((RefShape){W, H, 1, 1}, NOISE, NO_MASK);
@@ -618,6 +623,7 @@ enum { CLASS_KINDS = 8 };
 static void test_otsu_tails(void **state)
 {
     (void)state;
+    turn_or_skip(5);
     const RefShape shape = small ? (RefShape){300, 40, 1, 1} : (RefShape){1000, 600, 1, 1};
     for (int many = 0; many < 2; many++) {
         Image im = make_image(shape, CONSTANT, NO_MASK);
@@ -640,6 +646,7 @@ static void test_otsu_tails(void **state)
 static void test_otsu_decides(void **state)
 {
     (void)state;
+    turn_or_skip(6);
     const RefShape shape = small ? (RefShape){300, 40, 1, 1} : (RefShape){1000, 64, 1, 1};
     int decided[CLASS_KINDS] = {0}, rounds = small ? 1 : 12;
     for (int round = 0; round < rounds; round++) {
