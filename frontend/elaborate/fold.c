@@ -529,21 +529,26 @@ static IrExpr sum_of(Elab *el, const Elements *of, IrExpr body)
     return fold_over(el, IR_FOLD_SUM, of->r->fold, of->r->n, of->where, 0, body, of->grid, of->span);
 }
 
-/* The sum of so many whole numbers may not fit into 32 bits. */
-static bool may_wrap(const IrGraph *g, IrExpr body, IrExpr count)
+/* The sum of so many numbers has more digits than f32: pixels of f32 are often those of 16 bits, of which it holds the
+ * sum of 256. */
+static bool is_rounded(const IrGraph *g, IrExpr body, IrExpr count)
 {
-    bool whole = elem_is_integer(ir_expr(g, body)->type);
-    return whole && !(ir_range_size(ir_range(g, body)) * ir_range_size(ir_range(g, count)) <= INT32_MAX);
+    const double exact = 0x1p24, pixels = 256, n = ir_range_size(ir_range(g, count));
+    Elem type = ir_expr(g, body)->type;
+    return elem_is_integer(type) ? !(ir_range_size(ir_range(g, body)) * n <= exact)
+                                 : type == ELEM_F32 && !(n <= pixels);
 }
 
-/* A mean of whole numbers is a fraction, of which nobody expects what a sum that wraps around would make of it.  Sums
- * as i32 and sums in f64 are both exact, and give the same bits. */
+/* The mean of pixels of one value is that value.  Where the sum is exact in f32 as it is in f64, both give the same
+ * bits. */
 static IrExpr mean_of(Elab *el, const Elements *of, IrExpr body)
 {
     IrGraph *g = el->g;
-    bool wide = may_wrap(g, body, how_many(el, of->r, 0));
-    IrExpr sum = wide ? ir_cast(g, sum_of(el, of, ir_cast(g, body, ELEM_F64)), ELEM_F32) : sum_of(el, of, body);
-    return ir_op2(g, IR_X_DIV, sum, of->count);
+    if (!is_rounded(g, body, how_many(el, of->r, 0))) {
+        return ir_op2(g, IR_X_DIV, sum_of(el, of, body), of->count);
+    }
+    IrExpr sum = sum_of(el, of, ir_cast(g, body, ELEM_F64));
+    return ir_cast(g, ir_op2(g, IR_X_DIV, sum, ir_cast(g, of->count, ELEM_F64)), ELEM_F32);
 }
 
 /* Mean squared distance from the mean, which is a stage of its own. */

@@ -121,6 +121,44 @@ static void flat_areas_stay(void **state)
     }
 }
 
+/* Of more numbers than f32 holds the sum of. */
+static const char STACK_TEXT[] =
+    "output a = mean_project(image)\noutput b = mean_project(image where z_of(image) > 7)\n"
+    "output c = mean(image[dz = k] for k in -150 .. 150)\n"
+    "output p = std_project(image)\noutput q = std_project(image where z_of(image) > 7)\n"
+    "output r = std(image[dz = k, dy = j] for k in -150 .. 150, j in 0 .. 1)\n";
+
+static void flat_stacks_stay(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        Elem elem;
+        const char *input;
+    } STACKS[] = {{255, ELEM_U8, "input image[z, y, x]: u8\n"},           {65535, ELEM_U16, "input image[z, y, x]\n"},
+                  {65535, ELEM_U16, "input image[z, y, x]: u16\n"},       {1048575, ELEM_I32, "input image[z, y, x]\n"},
+                  {-2147483647, ELEM_I32, "input image[z, y, x]: i32\n"}, {0.1f, ELEM_F32, "input image[z, y, x]\n"}};
+    enum { D = 301 };
+    for (size_t k = 0; k < sizeof STACKS / sizeof *STACKS; k++) {
+        double pixels[D * 2];
+        for (int i = 0; i < D * 2; i++) {
+            pixels[i] = STACKS[k].value;
+        }
+        const IrEvalInput image = {.extent = {2, 1, D, 1},
+                                   .elem = STACKS[k].elem,
+                                   .pixelsize = {1, 1, 1},
+                                   .pixels = pixels};
+        char text[1000];
+        snprintf(text, sizeof text, "%s%s", STACKS[k].input, STACK_TEXT);
+        BothResult got = {0};
+        evaluate(text, &image, &got);
+        for (int i = 0; i < got.n; i++) {
+            is_all(&got.at[i], got.at[i].name[0] < 'p' ? (double)(float)STACKS[k].value : 0);
+        }
+        both_free(&got);
+    }
+}
+
 /* What is blended gives the value (outputs before p), or 0, in any type, size and border; sums over their number do where the sums are
  * exact, and are near it elsewhere (outputs from w on). */
 static const char SWEEP_TEXT[] =
@@ -310,6 +348,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(by_parts_is_the_same_sum, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(flat_areas_stay, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(flat_stacks_stay, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(flat_areas_stay_in_any_type_size_and_border, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(steps_stay_flat_beyond_the_window, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(faint_beside_bright_keeps_its_digits, arena_setup, arena_teardown),
