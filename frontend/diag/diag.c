@@ -75,6 +75,41 @@ void diags_rewind(Diags *diags, const Diags *before)
     }
 }
 
+static bool is_within(const Diag *diag, DiagId id, Span span)
+{
+    return diag->id == id && diag->span.source == span.source && diag->span.begin >= span.begin &&
+           diag->span.end <= span.end;
+}
+
+bool diags_has(const Diags *diags, DiagId id, Span within)
+{
+    const Diag *diag = diags->first;
+    while (diag != NULL && !is_within(diag, id, within)) {
+        diag = diag->next;
+    }
+    return diag != NULL;
+}
+
+void diags_drop(Diags *diags, DiagId id, Span within)
+{
+    diags->last = NULL;
+    for (Diag **at = &diags->first; *at != NULL;) {
+        Diag *diag = *at;
+        if (!is_within(diag, id, within)) {
+            diags->last = diag;
+            at = &diag->next;
+            continue;
+        }
+        Diag **same = &diags->buckets[(unsigned)diag->span.begin % DIAG_BUCKETS];
+        while (*same != diag) {
+            same = &(*same)->same;
+        }
+        *same = diag->same;
+        *at = diag->next;
+        --*(rows[id].severity == SEVERITY_ERROR ? &diags->errors : &diags->warnings);
+    }
+}
+
 /* Did the scanner make something else of this word than what was meant? */
 static bool is_misread(DiagId id)
 {

@@ -39,6 +39,11 @@ void diags_init(Diags *diags, Arena *arena);
 /* Takes back what was said since `before`, a copy of *diags. */
 void diags_rewind(Diags *diags, const Diags *before);
 
+/* Whether something with this code was said within a span. */
+bool diags_has(const Diags *diags, DiagId id, Span within);
+/* Takes that back: what else is said of the span says it, too. */
+void diags_drop(Diags *diags, DiagId id, Span within);
+
 /* Adds a diagnostic: the row's format takes the arguments.  Returns it for the calls below.
  * A second one of the same kind at the same place is dropped. */
 Diag *diag_add(Diags *diags, DiagId id, Span span, ...);
@@ -65,5 +70,8 @@ void diag_title(const char *code, Str *out);
 
 /* The candidate nearest to `name` (edit distance at most a third of its length), or NULL. */
 const char *fe_nearest(const char *name, const char *const *candidates, int n);
+const char *fe_nearest_within(const char *name, const char *const *candidates, int n, int distance);
+/* The same of few candidates, of which `name` may be a beginning: desc of ascending and descending. */
+const char *fe_nearest_part(const char *name, const char *const *candidates, int n);
 
 #endif

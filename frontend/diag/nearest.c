@@ -51,12 +51,16 @@ static int distance(const char *a, int na, const char *b, int nb)
 
 const char *fe_nearest(const char *name, const char *const *candidates, int n)
 {
+    return fe_nearest_within(name, candidates, n, (int)strlen(name) / 3);
+}
+
+const char *fe_nearest_within(const char *name, const char *const *candidates, int n, int limit)
+{
     size_t length = strlen(name);
     if (length > LONGEST) {
         return NULL;
     }
     const char *best = NULL;
-    int limit = (int)length / 3;
     for (int i = 0; i < n; i++) {
         size_t size = candidates[i] == NULL ? LONGEST + 1 : strlen(candidates[i]);
         if (size > LONGEST || abs((int)size - (int)length) > limit) {
@@ -67,6 +71,16 @@ const char *fe_nearest(const char *name, const char *const *candidates, int n)
             best = candidates[i];
             limit = d - 1;
         }
+    }
+    return best;
+}
+
+const char *fe_nearest_part(const char *name, const char *const *candidates, int n)
+{
+    const size_t length = strlen(name);
+    const char *best = fe_nearest(name, candidates, n);
+    for (int i = 0; i < n && best == NULL && length >= 3; i++) {
+        best = candidates[i] != NULL && strncmp(candidates[i], name, length) == 0 ? candidates[i] : NULL;
     }
     return best;
 }

@@ -76,8 +76,13 @@ bool el_no_axis(Elab *el, Val v, int axis, Span span)
     bool made = !el_plain_read(el, v.expr, &node) || ir_node(el->g, node)->op != IR_INPUT;
     if (made && input_has_axis(el, axis)) {
         const char *place = arena_printf(el->arena, " or a known place (v[%s = 0])", NAMES[axis]);
-        diag_help(el->diags, d, "a projection%s has taken it away; the axes that are left keep their names",
-                  axis == IR_AX_Z || axis == IR_AX_C ? place : "");
+        int left = IR_AX_X; /* the innermost that is left */
+        while (left <= IR_AX_Z && el_lies_at(el, v.grid, left) < 0) {
+            left++;
+        }
+        diag_help(el->diags, d, "a projection%s has taken it away; the axes that are left keep their names%s%s%s",
+                  axis == IR_AX_Z || axis == IR_AX_C ? place : "", left <= IR_AX_Z ? ": write `" : "",
+                  left <= IR_AX_Z ? NAMES[left] : "", left <= IR_AX_Z ? "`" : "");
     } else {
         diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
                   axis == IR_AX_C ? "y, x, c" : "z, y, x");

@@ -47,6 +47,12 @@ static unsigned types_of(const Elab *el, Val v)
     return TYPES[v.kind];
 }
 
+bool el_fits(const Elab *el, const OpParam *p, Val v)
+{
+    bool each = v.kind == VAL_LIST && (p->types & (OP_PER_AXIS | OP_FOOTPRINT)) != 0;
+    return each || (types_of(el, v) & p->types) != 0;
+}
+
 static const char *range_words(Elab *el, const OpParam *p)
 {
     return p->above       ? arena_printf(el->arena, "above %g", p->lo)
@@ -231,7 +237,7 @@ static bool check_choice(Elab *el, const Call *call, const OpParam *p, Val v, Sp
         return true;
     }
     Diag *d = el_error(el, UNKNOWN_CHOICE, at, v.text, p->name, call->op->name);
-    diag_help(el->diags, d, "it is one of %s", p->choices);
+    el_help_choice(el, d, p->choices, v.text);
     return false;
 }
 
@@ -354,45 +360,6 @@ int el_argument(const Call *call, const char *name)
     return find_param(call->op, name);
 }
 
-static bool takes_columns(const Op *op)
-{
-    bool takes = false;
-    for (int i = 0; i < op->n_params; i++) {
-        takes = takes || (op->param[i].types & OP_COLUMN) != 0;
-    }
-    return takes;
-}
-
-static void unknown_argument(Elab *el, const Op *op, const AstArg *arg)
-{
-    const char *names[OP_MAX_PARAMS];
-    Str s;
-    str_init(&s, el->arena);
-    for (int i = 0; i < op->n_params; i++) {
-        names[i] = op->param[i].name;
-        str_addf(&s, i > 0 ? ", %s" : "%s", names[i]);
-    }
-    static const char *const WINDOWS[] = {"size", "radius", "footprint"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(arg->name, WINDOWS[i]) == 0 && el_filter_of(el, op) != NULL) {
-            const AstExpr *window = arg->value;
-            el_refuse_window(el, op, i == 0 ? el_radius_words(el, window) : el_words(el, window->span), arg->name_span);
-            return;
-        }
-    }
-    const char *peer = el_peer_argument(el, op, arg->name);
-    const char *near = fe_nearest(arg->name, names, op->n_params);
-    Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
-    if (peer != NULL) {
-        diag_help(el->diags, d, "%s", peer);
-    } else if (near != NULL) {
-        diag_help(el->diags, d, "did you mean `%s`?", near);
-    } else {
-        diag_help(el->diags, d, "its arguments are %s%s", s.n > 0 ? s.at : "none",
-                  takes_columns(op) ? "; a column is an image, or has a value for each label" : "");
-    }
-}
-
 /* The parameter of the i-th value: those beyond the parameters belong to the "..." one. */
 static const OpParam *param_at(const Op *op, int i)
 {
@@ -407,7 +374,7 @@ static const OpParam *param_at(const Op *op, int i)
 /* Whether a name is that of a column: an operator takes such, and nobody calls an argument so. */
 static bool is_column(Elab *el, const Op *op, const AstArg *arg)
 {
-    return takes_columns(op) && el_peer_argument(el, op, arg->name) == NULL;
+    return el_takes_columns(op) && el_peer_argument(el, op, arg->name) == NULL;
 }
 
 static bool is_labels(const Elab *el, const AstExpr *e)
@@ -425,7 +392,7 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         i = find_param(op, arg->name);
         i = i < 0 && is_column(el, op, arg) ? call->n : i;
         if (i < 0) {
-            unknown_argument(el, op, arg);
+            el_unknown_argument(el, op, arg);
             return -1;
         }
     } else if (i < op->n_params && op->param[i].rest) {
@@ -441,6 +408,8 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
             el_refuse_window(el, op, el_words(el, arg->value->span), arg->value->span);
         }
         return -1;
+    } else if (i >= op->n_params && (*next)++ > op->n_params) {
+        return -1; /* it was said of the first one */
     } else if (i >= op->n_params) {
         Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
         diag_help(el->diags, d, "%s(%s)", op->name, op->signature);
@@ -521,7 +490,7 @@ static bool settle_column(Elab *el, Call *call, int i)
         el_wrong_kind(el, call, &takes, *v, call->at[i]);
         return false;
     } else if (v->kind != VAL_IMAGE) {
-        unknown_argument(el, call->op, call->column[i]);
+        el_unknown_argument(el, call->op, call->column[i]);
         return false;
     }
     return true;
@@ -529,15 +498,20 @@ static bool settle_column(Elab *el, Call *call, int i)
 
 static bool settle_arguments(Elab *el, Call *call, const AstExpr *e)
 {
-    bool fine = true;
+    bool fine = true, missing = false;
+    if (el_refuse_swapped(el, call, e)) {
+        return false;
+    }
     for (int i = 0; i < call->n; i++) {
         const OpParam *p = param_at(call->op, i);
         if (!call->given[i] && p->rest) {
             continue;
         }
         if (!call->given[i] && p->value == NULL) {
-            Diag *d = el_error(el, MISSING_ARGUMENT, e->word, call->op->name, p->name);
-            diag_help(el->diags, d, "%s(%s)", call->op->name, call->op->signature);
+            if (!missing) {
+                el_missing_argument(el, call, p, e);
+            }
+            missing = true;
             fine = false;
             continue;
         }
@@ -750,8 +724,10 @@ static bool fn_arguments(Elab *el, const AstStmt *fn, const AstExpr *e, Val *arg
             diag_note(el->diags, d, fn->name_span, "`%s` is written here", fn->name);
             fine = false;
         } else if (i >= n || i >= CALL_MAX_ARGS) {
-            Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, fn->name, n);
-            diag_note(el->diags, d, fn->name_span, "`%s` is written here", fn->name);
+            if (i == n) { /* said of the first one */
+                Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, fn->name, n);
+                diag_note(el->diags, d, fn->name_span, "`%s` is written here", fn->name);
+            }
             fine = false;
         } else if (given[i]) {
             el_error(el, ARGUMENT_TWICE, arg->name_span, arg->name);
@@ -849,9 +825,17 @@ Val el_call(Elab *el, const AstExpr *e)
         }
         return el_err();
     }
+    const Peer *peer = ops_peer(e->name);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        if (!is_property(arg->value)) {
-            el_expr(el, arg->value);
+        const AstExpr *value = arg->value;
+        bool word =
+            value->kind == AST_NAME && (is_property(value) || (peer != NULL && ops_find(el->ops, value->name) != NULL));
+        if (!word) {
+            el_expr(el, value);
+        }
+        if (peer != NULL && value->kind == AST_ERROR &&
+            value->name != NULL) { /* 'otsu': the call has other words here */
+            diags_drop(el->diags, DIAG_FOREIGN_SPELLING, value->span);
         }
     }
     return el_unknown_operator(el, e);

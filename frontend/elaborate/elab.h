@@ -417,6 +417,19 @@ const Op *el_filter_of(const Elab *el, const Op *op);
 Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at);
 /* Complains about an argument that others have and that can be told apart; false: it is none. */
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
+/* Whether an operator takes columns with names of the user's. */
+bool el_takes_columns(const Op *op);
+/* Complains about an argument that an operator has not, and about one that it must have and is not given. */
+void el_unknown_argument(Elab *el, const Op *op, const AstArg *arg);
+void el_missing_argument(Elab *el, const Call *call, const OpParam *p, const AstExpr *e);
+/* Whether a value is of a kind that a parameter takes as it is. */
+bool el_fits(const Elab *el, const OpParam *p, Val v);
+/* Complains about two arguments of which each stands where the other belongs; false: there are none. */
+bool el_refuse_swapped(Elab *el, const Call *call, const AstExpr *e);
+/* Why an argument that others have is not needed here; NULL: nobody has it. */
+const char *el_needless_argument(const char *name);
+/* What was meant by a word that is none of "a|b|c". */
+void el_help_choice(Elab *el, Diag *d, const char *choices, const char *word);
 /* How to write an argument that others call by this name; NULL: there is none. */
 const char *el_peer_argument(Elab *el, const Op *op, const char *name);
 /* False after a complaint about an axis, or a place or a size along one, that the image lacks. */
@@ -473,6 +486,8 @@ bool el_block(Elab *el, const AstStmt *s, Val *result);
 /* The format of an output, and how its file is stored. */
 const char *el_format(Elab *el, const AstStmt *s, Val v);
 Stored el_stored(Elab *el, const AstStmt *s, const char *format, bool table);
+/* The axis that others call by a name such as rows or channel; NULL: nobody does. */
+const char *el_axis_called(const char *name);
 /* How a function ends: with the value that stands by itself at its end. */
 void el_help_return(Elab *el, Diag *d, const AstStmt *fn);
 void el_loop(Elab *el, const AstStmt *s);

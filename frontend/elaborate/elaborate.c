@@ -57,6 +57,22 @@ static const char *in_order(Elab *el, const AstName *names)
     return text.at;
 }
 
+const char *el_axis_called(const char *name)
+{
+    static const struct {
+        const char *words, *here;
+    } CALLED[] = {{"h height row rows r i lines", "y"},
+                  {"w width column columns col cols j", "x"},
+                  {"d depth slice slices plane planes k", "z"},
+                  {"channel channels ch band bands colour color rgb", "c"}};
+    for (size_t i = 0; i < sizeof CALLED / sizeof *CALLED; i++) {
+        if (ops_lists(CALLED[i].words, name)) {
+            return CALLED[i].here;
+        }
+    }
+    return NULL;
+}
+
 /* Reads the axes into `has` and `text`; false after a complaint. */
 static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
 {
@@ -68,6 +84,15 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
             const char small[] = {(char)tolower((unsigned char)n->name[0]), '\0'};
             if (n->name[1] == '\0' && axis_of(small) >= 0) {
                 diag_help(el->diags, d, "axes are small letters: `%s`", small);
+                return false;
+            }
+            const char *here = el_axis_called(n->name);
+            const AstName *other = s->names;
+            while (here != NULL && other != NULL && strcmp(other->name, here) != 0) {
+                other = other->next;
+            }
+            if (here != NULL && other == NULL) {
+                diag_help(el->diags, d, "here it is `%s`", here);
                 return false;
             }
             diag_help(el->diags, d,
@@ -249,7 +274,9 @@ static bool bound_of(Elab *el, const AstExpr *e, const char *unit, double *value
     bool none = own == NULL && (unit == NULL || *value == 0 || isinf(*value));
     if (!none && (own == NULL || unit == NULL || strcmp(own, unit) != 0)) {
         Diag *d = el_error(el, PARAM_UNITS, e->span, own != NULL ? own : "no unit", unit != NULL ? unit : "no unit");
-        diag_help(el->diags, d, "write the same unit: param r = 2 um in 0.5 um .. 10 um");
+        const char *words = el_words(el, e->span);
+        diag_help(el->diags, d, "write the same unit: %s%s%s", own == NULL ? words : "1", unit != NULL ? " " : "",
+                  unit != NULL ? unit : "");
         return false;
     }
     return true;
@@ -262,8 +289,10 @@ static void param(Elab *el, const AstStmt *s)
     check_option_name(el, s);
     if (s->a->kind == AST_INDEX && s->a->a->kind == AST_NUMBER) {
         Diag *d = el_error(el, EXPECTED_RANGE, s->a->word, arena_printf(el->arena, "`%s`", el_words(el, s->a->word)));
-        diag_help(el->diags, d, "a range is written behind `in`: param %s = %s in 1 .. 10", s->name,
-                  el_words(el, s->a->a->span));
+        const AstArg *lo = s->a->args, *hi = lo != NULL ? lo->next : NULL;
+        diag_help(el->diags, d, "a range is written behind `in`: param %s = %s in %s .. %s", s->name,
+                  el_words(el, s->a->a->span), hi != NULL ? el_words(el, lo->value->span) : "1",
+                  hi != NULL ? el_words(el, hi->value->span) : "10");
         bind_new(el, s, el_err(), BIND_PARAM);
         return;
     }
@@ -290,11 +319,16 @@ static void param(Elab *el, const AstStmt *s)
         return;
     }
     if (p.lo > p.hi) {
-        el_error(el, PARAM_RANGE_EMPTY, s->lo->span, p.lo, p.hi);
+        Diag *d = el_error(el, PARAM_RANGE_EMPTY, s->lo->span, p.lo, p.hi);
+        diag_help(el->diags, d, "the smaller end comes first: in %s .. %s", el_words(el, s->hi->span),
+                  el_words(el, s->lo->span));
     } else if (!(p.value >= p.lo && p.value <= p.hi)) {
         Diag *d = el_error(el, PARAM_DEFAULT_OUTSIDE, s->a->span, p.value, p.lo, p.hi);
         if (s->lo != NULL) {
             diag_note(el->diags, d, s->lo->span, "the range is given here");
+            diag_help(el->diags, d, "another default, or a range that has it: in %s .. %s",
+                      el_words(el, p.value < p.lo ? s->a->span : s->lo->span),
+                      el_words(el, p.value > p.hi ? s->a->span : s->hi->span));
         } else {
             diag_help(el->diags, d, "a param is never nan");
         }
@@ -664,10 +698,16 @@ static bool only_in_function(Elab *el, const AstStmt *s)
         return false;
     }
     Diag *d = el_error(el, ONLY_IN_FUNCTION, s->span, WORDS[s->kind]);
-    diag_help(el->diags, d,
+    bool counted =
+        s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
+    diag_help(el->diags, d, "%s",
               s->kind == AST_IF       ? "choose between values: a if condition else b"
-              : s->kind == AST_RETURN ? "results of a pipeline are written: output name = ..."
-                                      : "a pipeline repeats with: repeat 20 { ... }");
+              : s->kind == AST_RETURN ? arena_printf(el->arena, "results of a pipeline are written: output result = %s",
+                                                     s->a != NULL ? el_words(el, s->a->span) : "...")
+              : s->kind == AST_WHILE
+                  ? "a pipeline repeats with: repeat 20 { ... }, or repeat until VALUE is stable, at most 100 { ... }"
+                  : arena_printf(el->arena, "a pipeline repeats with: repeat %g { ... }",
+                                 counted ? s->hi->num - s->lo->num + 1 : 20));
     bind_bad(el, s->body);
     bind_bad(el, s->other);
     return true;
@@ -695,6 +735,23 @@ static void lone_expression(Elab *el, const AstStmt *s)
 }
 
 /* One statement; true when it returned. */
+/* What a statement is whose brackets had to be mended is a guess: what was said about them is enough. */
+static void value_statement(Elab *el, const AstStmt *s)
+{
+    const bool mended = diags_has(el->diags, DIAG_UNCLOSED, s->span) || diags_has(el->diags, DIAG_MISMATCHED, s->span);
+    const Diags before = *el->diags;
+    if (s->kind == AST_ASSIGN) {
+        assign(el, s);
+    } else if (s->kind == AST_OUTPUT) {
+        output(el, s);
+    } else {
+        lone_expression(el, s);
+    }
+    if (mended) {
+        diags_rewind(el->diags, &before);
+    }
+}
+
 static bool statement(Elab *el, const AstStmt *s, Val *result)
 {
     switch (s->kind) {
@@ -708,19 +765,15 @@ static bool statement(Elab *el, const AstStmt *s, Val *result)
         function(el, s);
         return false;
     case AST_ASSIGN:
-        assign(el, s);
-        return false;
     case AST_OUTPUT:
-        output(el, s);
+    case AST_EXPR:
+        value_statement(el, s);
         return false;
     case AST_REPEAT:
     case AST_UNTIL:
         el_loop(el, s);
         return false;
     case AST_INCLUDE: /* its statements are in place */
-        return false;
-    case AST_EXPR:
-        lone_expression(el, s);
         return false;
     default:
         break;

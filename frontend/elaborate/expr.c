@@ -7,6 +7,7 @@
 #include "elab.h"
 #include "../syntax/words.h"
 
+#include "../../base/measures.h"
 #include "../../base/stack.h"
 
 #include <math.h>
@@ -77,6 +78,8 @@ static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
         Diag *d = el_error(el, NEEDS_MASK, span, el_describe(el, v));
         if (v.kind == VAL_IMAGE) {
             diag_help(el->diags, d, "compare it with something: %s > 0", el_words(el, span));
+        } else if (v.kind == VAL_NUMBER) {
+            diag_help(el->diags, d, "both sides of it are comparisons: image == 3 or image == 4");
         }
         return false;
     }
@@ -97,6 +100,16 @@ static bool check_operand(Elab *el, IrExprOp op, Val v, Span span)
             diag_help(el->diags, d, "take one of its members: .%s", v.items[0].name);
         } else if (v.kind == VAL_FUNCTION) {
             diag_help(el->diags, d, "call it with its arguments in parentheses");
+        } else if (v.kind == VAL_TABLE) {
+            diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, area)");
+        } else if (v.kind == VAL_LIST) {
+            diag_help(el->diags, d, "take one of its elements: %s[0]", el_words(el, span));
+        } else if (v.kind == VAL_TEXT) {
+            diag_help(el->diags, d,
+                      v.text[strspn(v.text, "0123456789.")] == '\0' && v.text[0] != '\0'
+                          ? "numbers are written without quotes: %s"
+                          : "nothing is calculated with texts; files have the names of outputs%.0s",
+                      v.text);
         }
         return false;
     }
@@ -530,9 +543,13 @@ static void help_for_member(Elab *el, Diag *d, Val v, const AstExpr *e)
             return;
         }
     }
+    const Measure *measure = measure_find(e->name, strlen(e->name));
     if (v.kind == VAL_TABLE) {
-        diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, image, %s)",
-                  e->name);
+        diag_help(el->diags, d, "a table is written and not read; values of labels: property(labels, %s%s)",
+                  measure != NULL && !measure->intensity ? "" : "image, ", e->name);
+    } else if (v.kind == VAL_IMAGE && v.image == IR_K_LABELS && measure != NULL) {
+        diag_help(el->diags, d, "a value for each label: property(%s, %s%s)", el_words(el, e->a->span),
+                  measure->intensity ? "image, " : "", e->name);
     } else if (v.kind == VAL_IMAGE && strcmp(e->name, "T") == 0) {
         diag_help(el->diags, d, "write transpose(%s)", el_words(el, e->a->span));
     } else if (ops_find(el->ops, e->name) != NULL) {
@@ -573,6 +590,10 @@ static Val member(Elab *el, const AstExpr *e)
         str_addf(&s, i > 0 ? ", .%s" : ".%s", names[i]);
     }
     Diag *d = el_error(el, UNKNOWN_MEMBER, e->word, e->name);
+    const char *near = fe_nearest_part(e->name, names, v.n);
+    if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `.%s`?", near);
+    }
     diag_help(el->diags, d, "it has %s", s.at);
     return el_err();
 }

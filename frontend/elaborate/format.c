@@ -37,6 +37,29 @@ static void refuse_format(Elab *el, const AstStmt *s, Val v)
                        "histogram, a profile, or `sum_project(image, y)` of [y, x]");
 }
 
+/* What comes nearest to a format that others write; NULL: nothing does. */
+static const char *format_meant(const char *text, Val v)
+{
+    static const struct {
+        const char *words, *here;
+    } OTHERS[] = {
+        {"jpg jpeg gif bmp webp svg pdf ps eps", "png"},
+        {"tiff tiff8 tiff16 tif16 tif32 tiff32 ome ometif ometiff ome_tiff bigtiff raw dat npy npz mat nd2 czi lif",
+         "tif"},
+        {"xls xlsx ods txt tsv text json parquet html dat table npy", "csv"},
+        {"hdf5 h5 hdf n5 ngff omezarr ome_zarr anndata h5ad", "zarr"},
+        {"fit fts", "fits"},
+        {"rois imagej outlines", "roi"},
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        bool table = strcmp(OTHERS[i].here, "csv") == 0;
+        if (ops_lists(OTHERS[i].words, text) && (v.kind == VAL_IMAGE ? !table : table || i == 3)) {
+            return OTHERS[i].here;
+        }
+    }
+    return fe_nearest(text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
+}
+
 const char *el_format(Elab *el, const AstStmt *s, Val v)
 {
     bool image = v.kind == VAL_IMAGE;
@@ -61,9 +84,7 @@ const char *el_format(Elab *el, const AstStmt *s, Val v)
     if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
         diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
     } else {
-        const char *near = strcmp(s->text, "jpg") == 0 || strcmp(s->text, "jpeg") == 0
-                               ? "png"
-                               : fe_nearest(s->text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
+        const char *near = format_meant(s->text, v);
         diag_help(el->diags, d,
                   near != NULL ? "write `%s`; formats are tif, png, fits, zarr and csv, and of labels geojson and roi"
                                : "formats are tif, png, fits, zarr and csv, and of labels geojson and roi",

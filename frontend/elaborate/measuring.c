@@ -106,6 +106,17 @@ static const struct {
     {"roundness", "circularity"},
     {"aspect_ratio", "property(labels, axis_major_length) / property(labels, axis_minor_length)"},
     {"position", "centroid, or center_of_mass"},
+    {"flux", "sum, of an image without its background"},
+    {"intensity", "mean, or sum, min, max, median, std"},
+    {"brightness", "mean, or sum, min, max, median, std"},
+    {"integrated_density", "sum"},
+    {"intden", "sum"},
+    {"circ", "circularity"},
+    {"x", "centroid_x, or centroid for all axes"},
+    {"y", "centroid_y, or centroid for all axes"},
+    {"id", "a column `label` is in every table"},
+    {"label", "a column `label` is in every table"},
+    {"count", "area is the number of pixels; how many objects there are is count(labels)"},
 };
 
 static const char *everyday(const char *word)

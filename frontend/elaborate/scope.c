@@ -4,6 +4,7 @@
  */
 #include "elab.h"
 
+#include "../syntax/tokens.h"
 #include "../syntax/words.h"
 #include "../../base/measures.h"
 
@@ -168,6 +169,15 @@ static bool has_input(const AstFile *file)
     return s != NULL;
 }
 
+static bool is_unit(const char *name)
+{
+    size_t i = 0;
+    while (fe_unit(i) != NULL && strcmp(fe_unit(i), name) != 0) {
+        i++;
+    }
+    return fe_unit(i) != NULL;
+}
+
 Val el_unknown(Elab *el, const char *name, Span span)
 {
     if (is_broken(el, name)) {
@@ -212,6 +222,8 @@ Val el_unknown(Elab *el, const char *name, Span span)
                   name);
     } else if (words_border_elsewhere(name) != NULL) {
         diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
+    } else if (is_unit(name)) {
+        diag_help(el->diags, d, "a unit stands behind a number: `2 %s`, or `sigma * 1 %s`", name, name);
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
@@ -247,6 +259,35 @@ static void help_search(Elab *el, Diag *d, const char *word)
     }
 }
 
+/* "blur" of "Gaussian Blur...". */
+static const char *last_word(Elab *el, const char *text)
+{
+    const char *begin = text, *end = text + strcspn(text, ".");
+    for (const char *p = text; p < end; p++) {
+        begin = *p == ' ' && p + 1 < end ? p + 1 : begin;
+    }
+    char *word = arena_strndup(el->arena, begin, (size_t)(end - begin));
+    for (char *p = word; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    return word;
+}
+
+/* The operator that was probably meant, or the peer's function where that is nearer and near enough. */
+static const char *nearest_operator(Elab *el, const Names *names, const char *name)
+{
+    Names peers = {0};
+    const char *near = NULL;
+    for (int i = 0; i < OPS_PEERS_N; i++) {
+        vec_push(el->arena, &peers, OPS_PEERS[i].name);
+    }
+    for (int distance = 0; distance <= 2 && distance <= (int)strlen(name) / 3 && near == NULL; distance++) {
+        near = fe_nearest_within(name, names->at, names->n, distance);
+        near = near == NULL ? fe_nearest_within(name, peers.at, peers.n, distance) : near;
+    }
+    return near != NULL ? near : fe_nearest(name, names->at, names->n);
+}
+
 Val el_unknown_operator(Elab *el, const AstExpr *call)
 {
     if (is_broken(el, call->name)) {
@@ -267,15 +308,23 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     for (int i = 0; i < el->ops->n; i++) {
         vec_push(el->arena, &names, el->ops->at[i].name);
     }
-    const char *near = fe_nearest(call->name, names.at, names.n);
+    const char *near = nearest_operator(el, &names, call->name);
     Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
-    if (near != NULL) {
+    if (near != NULL && ops_peer(near) != NULL && ops_find(el->ops, near) == NULL && ops_peer(near)->here[0] != '\0') {
+        diag_help(el->diags, d, "did you mean `%s`? here: %s", near, el_peer_help(el, ops_peer(near), call));
+    } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (measure_find(call->name, strlen(call->name)) != NULL) {
         diag_help(el->diags, d, "for each label: property(labels, %s), or a column of measure(labels, %s)", call->name,
                   call->name);
     } else {
-        help_search(el, d, call->name);
+        const AstExpr *first = call->args != NULL ? call->args->value : NULL;
+        bool macro = strcmp(call->name, "run") == 0 && first != NULL && first->name != NULL && first->kind != AST_NAME;
+        help_search(el, d, macro ? last_word(el, first->name) : call->name);
+        if (macro) {
+            diag_help(el->diags, d, "`pipec import macro.ijm` writes a whole macro of ImageJ anew");
+            return el_err();
+        }
         diag_help(el->diags, d, "a function of your own is written: fn %s(v) = ...", call->name);
     }
     return el_err();

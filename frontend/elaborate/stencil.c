@@ -104,6 +104,13 @@ static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const 
 static bool read_channel(Elab *el, Val v, Index *ix, const AstArg *arg)
 {
     double value;
+    const AstExpr *text = arg->value;
+    if (text->kind == AST_STRING || (text->kind == AST_ERROR && text->name != NULL)) { /* c = 'DAPI' */
+        diags_drop(el->diags, DIAG_FOREIGN_SPELLING, text->span);
+        Diag *d = el_error(el, NOT_A_HOST_NUMBER, text->span, "a channel", "a text");
+        diag_help(el->diags, d, "channels are counted from 0: c = 0 is the first");
+        return false;
+    }
     IrExpr e = el_host_number(el, arg->value, "a channel");
     if (e == 0 || !el_need_axis(el, v, IR_AX_C, arg->name_span)) {
         return false;
@@ -142,7 +149,7 @@ static bool read_fill(Elab *el, Index *ix, const AstArg *arg)
     return e != 0;
 }
 
-static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg)
+static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg, Span image)
 {
     const char *names[INDEX_WORDS_N];
     for (int i = 0; i < INDEX_WORDS_N; i++) {
@@ -171,12 +178,40 @@ static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg)
     }
     const char *near = fe_nearest(arg->name, names, INDEX_WORDS_N);
     Diag *d = el_error(el, UNKNOWN_INDEX, arg->name_span, arg->name);
+    const char *here = el_axis_called(arg->name);
+    if (here != NULL) {
+        diag_help(el->diags, d, "here it is `%s`: %s[%s = %s]", here, el_words(el, image), here,
+                  el_words(el, arg->value->span));
+        return false;
+    }
     diag_help(el->diags, d,
               near != NULL ? "did you mean `%s`?"
                            : "dx, dy, dz are offsets; x, y, z, c are positions; "
                              "border and fill say what is outside%.0s",
               near != NULL ? near : "");
     return false;
+}
+
+/* "image[z = 5]" for image[5] as numpy has it: the axes in turn, from the outermost. */
+static const char *with_axes(Elab *el, Val v, const AstExpr *e)
+{
+    static const struct {
+        int axis;
+        const char *name;
+    } AXES[] = {{IR_AX_C, "c"}, {IR_AX_Z, "z"}, {IR_AX_Y, "y"}, {IR_AX_X, "x"}};
+    Str out;
+    str_init(&out, el->arena);
+    str_addf(&out, "%s[", el_words(el, e->a->span));
+    const AstArg *arg = e->args;
+    for (int i = 0; i < 4 && arg != NULL; i++) {
+        if (el_has(el, v, el_axis(el, v, AXES[i].axis))) {
+            const char *words = arg->name == NULL ? el_words(el, arg->value->span) : "0";
+            str_addf(&out, arg == e->args ? "%s = %s" : ", %s = %s", AXES[i].name, words);
+            arg = arg->next;
+        }
+    }
+    str_add(&out, "]");
+    return out.at;
 }
 
 static bool is_repeated(const AstExpr *e, const AstArg *arg)
@@ -198,10 +233,8 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
         }
         if (arg->name == NULL) {
             Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
-            diag_help(el->diags, d,
-                      "offsets from the current pixel: %s[dx = 1]; absolute: "
-                      "%s[x = 0], a channel: %s[c = 0]",
-                      el_words(el, e->a->span), el_words(el, e->a->span), el_words(el, e->a->span));
+            diag_help(el->diags, d, "by the names of the axes: %s; beside the pixel: %s[dx = 1]", with_axes(el, v, e),
+                      el_words(el, e->a->span));
             fine = false;
             continue;
         }
@@ -209,7 +242,7 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
             el_error(el, ARGUMENT_TWICE, arg->name_span, arg->name);
             fine = false;
         } else {
-            fine = read_word(el, v, ix, arg) && fine;
+            fine = read_word(el, v, ix, arg, e->a->span) && fine;
         }
     }
     return fine;

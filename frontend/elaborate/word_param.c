@@ -57,7 +57,9 @@ bool el_word_param(Elab *el, const AstStmt *s, IrParam *p)
     str_add(&words, "");
     if (s->lo->args->value->kind == AST_NUMBER) {
         Diag *d = el_error(el, EXPECTED_RANGE, s->lo->span, arena_printf(el->arena, "`%s`", el_words(el, s->lo->span)));
-        diag_help(el->diags, d, "a range has two dots, both ends included: `0 .. 2` is 0, 1, 2");
+        const AstArg *lo = s->lo->args, *hi = lo->next;
+        diag_help(el->diags, d, "a range has two dots: `in %s .. %s`", el_words(el, lo->value->span),
+                  hi != NULL ? el_words(el, hi->value->span) : "10");
         return false;
     }
     if (!read_words(el, s, &words, &n)) {

@@ -23,6 +23,15 @@ static const struct {
     {"structure", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
     {"size", "radius", "that of a box, 1 for 3 x 3 pixels"},
     {"footprint", "radius", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"radius_x", "footprint", "one radius for all axes, or a list with one for each, x last"},
+    {"radius_y", "footprint", "one radius for all axes, or a list with one for each, x last"},
+    {"radius_z", "footprint", "one radius for all axes, or a list with one for each, x last"},
+    {"radius", "footprint", "a number is the radius of a box; disk(2), ball(2)"},
+    {"size", "footprint", "a number is the radius of a box, 1 for 3 x 3 pixels; disk(2), ball(2)"},
+    {"kernel", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
+    {"kernel", "radius", "that of a box, 1 for 3 x 3 pixels; disk(2), ball(2)"},
+    {"ksize", "radius", "that of a box, 1 for 3 x 3 pixels; disk(2), ball(2)"},
+    {"kernel_size", "radius", "that of a box, 1 for 3 x 3 pixels; disk(2), ball(2)"},
     {"radius_x", "radius", "one number, or a list with one for each axis, x last"},
     {"radius_y", "radius", "one number, or a list with one for each axis, x last"},
     {"radius_z", "radius", "one number, or a list with one for each axis, x last"},
@@ -39,6 +48,16 @@ static const struct {
     {"watershed_line", "line", "true or false"},
     {"buffer_size", "buffer", "a number of pixels"},
     {"iterations", "footprint", "a larger one, such as diamond(3) for 3 of them"},
+    {"ascending", "order", "ascending or descending"},
+    {"reverse", "order", "ascending or descending"},
+    {"sort_by", "sort", "the name of a column"},
+    {"std", "sigma", "standard deviation of the blur"},
+    {"stddev", "sigma", "standard deviation of the blur"},
+    {"min_area", "size", "objects with fewer pixels go"},
+    {"max_size", "size", "objects or holes with fewer pixels go"},
+    {"kernel", "weights", "rows of numbers"},
+    {"angle", "degrees", "a number, in degrees"},
+    {"factor", "by", "a number"},
     {"intensity_image", "columns", "images by themselves, after the labels: measure(labels, image, mean)"},
     {"properties", "columns", "words, after labels and images: measure(labels, image, area, mean)"},
 };
@@ -54,6 +73,121 @@ const char *el_peer_argument(Elab *el, const Op *op, const char *name)
         }
     }
     return NULL;
+}
+
+/* What others have to say and this language has not. */
+static const struct {
+    const char *names, *why;
+} NEEDLESS[] = {
+    {"truncate", "a blur reaches as far as its weights count"},
+    {"preserve_range", "values stay what they are"},
+    {"channel_axis multichannel", "channels are filtered one by one; one of them is image[c = 0]"},
+    {"output out dst destination", "the result is the value of the call: `result = ...`"},
+    {"dtype", "a type is an operator around it: u8(...), u16(...), f32(...)"},
+    {"return_num return_labels num", "how many there are is count(labels)"},
+    {"background", "pixels where the mask is false are 0"},
+    {"connectivity", "objects are numbered in front of it: label(mask, connectivity = 8)"},
+    {"keepdims", "the axes that are left keep their names"},
+    {"inplace in_place copy", "a value never changes"},
+    {"indices exclude_border num_peaks", "the result is an image; `pipec ops` has what can be done with it"},
+    {"axis axes", "all axes are taken; for each axis by itself there are lists: [1, 2, 2] is less along z"},
+    {"device backend workers n_jobs num_threads chunks", "the run decides where and how it is computed"},
+    {"verbose progress", "the run says how far it is"},
+};
+
+const char *el_needless_argument(const char *name)
+{
+    for (size_t i = 0; i < sizeof NEEDLESS / sizeof *NEEDLESS; i++) {
+        if (ops_lists(NEEDLESS[i].names, name)) {
+            return NEEDLESS[i].why;
+        }
+    }
+    return NULL;
+}
+
+void el_help_choice(Elab *el, Diag *d, const char *choices, const char *word)
+{
+    enum { MOST = 32 };
+    const char *each[MOST] = {NULL};
+    int n = 0;
+    for (const char *c = choices; *c != '\0' && n < MOST; c += *c == '|') {
+        size_t length = strcspn(c, "|");
+        each[n++] = arena_strndup(el->arena, c, length);
+        c += length;
+    }
+    const char *near = fe_nearest_part(word, each, n);
+    Str all;
+    str_init(&all, el->arena);
+    for (int i = 0; i < n; i++) {
+        str_addf(&all, "%s%s", i == 0 ? "" : i == n - 1 ? " or " : ", ", each[i]);
+    }
+    if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `%s`?", near);
+    }
+    diag_help(el->diags, d, "it is %s", all.at);
+}
+
+/* ---- arguments that stand in each other's place -------------------------------------------- */
+
+/* The call with two arguments in each other's place. */
+static const char *exchanged(Elab *el, const AstExpr *e, const AstArg *a, const AstArg *b)
+{
+    Str out;
+    str_init(&out, el->arena);
+    str_addf(&out, "%s(", e->name);
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        const AstArg *other = arg == a ? b : arg == b ? a : arg;
+        str_addf(&out, arg == e->args ? "" : ", ");
+        str_addf(&out, arg->name != NULL ? "%s = " : "", arg->name);
+        str_add(&out, el_words(el, other->value->span));
+    }
+    str_add(&out, ")");
+    return out.at;
+}
+
+/* The value that an argument without a name has got, and the parameter that it is for. */
+typedef struct Placed {
+    const AstArg *arg;
+    const OpParam *p;
+    Val v;
+} Placed;
+
+static bool fits(const Elab *el, const OpParam *p, Val v)
+{
+    return el_is_bad(v) || v.kind == VAL_VECTOR || el_fits(el, p, v);
+}
+
+bool el_refuse_swapped(Elab *el, const Call *call, const AstExpr *e)
+{
+    enum { LOOKED_AT = 4 };
+    Placed placed[LOOKED_AT];
+    int n = 0, rest = 0;
+    while (rest < call->op->n_params && !call->op->param[rest].rest) {
+        rest++;
+    }
+    for (const AstArg *arg = e->args; arg != NULL && arg->name == NULL && n < LOOKED_AT; arg = arg->next, n++) {
+        int i = n < rest ? n : el_first_of_rest(call->op) + n - rest; /* those of "..." stand behind the others */
+        if (n >= rest && rest == call->op->n_params) {
+            break;
+        }
+        placed[n] = (Placed){arg, &call->op->param[n < rest ? n : rest], call->arg[i]};
+    }
+    for (int i = 0; i < n; i++) {
+        for (int k = i + 1; k < n; k++) {
+            const Placed *a = &placed[i], *b = &placed[k];
+            if (fits(el, a->p, a->v) || fits(el, b->p, b->v) || !fits(el, a->p, b->v) || !fits(el, b->p, a->v)) {
+                continue;
+            }
+            Str takes;
+            str_init(&takes, el->arena);
+            ops_types_phrase(a->p, &takes);
+            Diag *d = el_error(el, ARGUMENT_KIND, a->arg->value->span, call->op->name, takes.at, a->p->name,
+                               el_describe(el, a->v));
+            diag_help(el->diags, d, "the other way round: %s", exchanged(el, e, a->arg, b->arg));
+            return true;
+        }
+    }
+    return false;
 }
 
 /* ---- reductions along an axis ------------------------------------------------------------ */
@@ -230,7 +364,8 @@ static bool refuse_properties(Elab *el, const Call *call, const AstArg *arg)
 {
     const AstExpr *list = arg->value;
     const AstExpr *first = list->kind == AST_LIST && list->args != NULL ? list->args->value : NULL;
-    const bool word = first != NULL && (first->kind == AST_NAME || first->kind == AST_STRING);
+    const bool quoted = first != NULL && first->kind == AST_ERROR && first->name != NULL;
+    const bool word = first != NULL && (first->kind == AST_NAME || first->kind == AST_STRING || quoted);
     const Op *op = call->op;
     if (arg->name != NULL || !word || op->n_params < 2 || !op->param[1].rest || (op->param[1].types & OP_WORD) == 0 ||
         measure_find(first->name, strlen(first->name)) == NULL) {
@@ -239,10 +374,48 @@ static bool refuse_properties(Elab *el, const Call *call, const AstArg *arg)
     Str names;
     str_init(&names, el->arena);
     for (const AstArg *a = list->args; a != NULL; a = a->next) {
-        str_addf(&names, ", %s", a->value->kind == AST_NAME || a->value->kind == AST_STRING ? a->value->name : "...");
+        str_addf(&names, ", %s", a->value->name != NULL ? a->value->name : "...");
     }
+    diags_drop(el->diags, DIAG_FOREIGN_SPELLING, list->span);
     Diag *d = el_error(el, ARGUMENT_KIND, list->span, op->name, "words", "columns", "a list");
     diag_help(el->diags, d, "one after the other, without brackets: %s(%s%s)", op->name, "labels", names.at);
+    return true;
+}
+
+/* sort = -area of those who sort by numbers. */
+static bool refuse_minus(Elab *el, const Call *call, const AstArg *arg)
+{
+    const AstExpr *value = arg->value;
+    bool minus = value->kind == AST_UNARY && strcmp(value->op, "-") == 0 && value->a->kind == AST_NAME;
+    if (!minus || arg->name == NULL || strcmp(arg->name, "sort") != 0 || el_argument(call, "order") < 0) {
+        return false;
+    }
+    Diag *d = el_error(el, ARGUMENT_KIND, value->span, call->op->name, "a word", "sort", "a number");
+    diag_help(el->diags, d, "the largest first: sort = %s, order = descending", value->a->name);
+    return true;
+}
+
+/* Rows of a kernel without the brackets around them: convolve(image, [0, 1, 0], [1, 1, 1], [0, 1, 0]). */
+static bool refuse_rows(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    if (place_among(e, arg) > 1 && e->args->next->value->kind == AST_LIST && arg->value->kind == AST_LIST &&
+        strcmp(call->op->name, "convolve") == 0 && !call->given[1]) {
+        return true; /* it was said of the first row */
+    }
+    const AstArg *next = arg->next;
+    bool list = arg->name == NULL && arg != e->args && arg->value->kind == AST_LIST && arg->value->args != NULL &&
+                arg->value->args->value->kind == AST_NUMBER;
+    if (!list || next == NULL || next->value->kind != AST_LIST || next->name != NULL ||
+        strcmp(call->op->name, "convolve") != 0) {
+        return false;
+    }
+    Diag *d = el_error(el, ARGUMENT_KIND, arg->value->span, call->op->name, "rows of numbers", call->op->param[1].name,
+                       "one row");
+    while (next->next != NULL && next->next->name == NULL && next->next->value->kind == AST_LIST) {
+        next = next->next;
+    }
+    Span rows = {arg->value->span.source, arg->value->span.begin, next->value->span.end};
+    diag_help(el->diags, d, "the rows stand in brackets of their own: [%s]", el_words(el, rows));
     return true;
 }
 
@@ -250,7 +423,8 @@ static bool refuse_properties(Elab *el, const Call *call, const AstArg *arg)
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
     return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
-           refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg) || refuse_properties(el, call, arg);
+           refuse_minus(el, call, arg) || refuse_rows(el, call, e, arg) || refuse_third_image(el, call, e, arg) ||
+           refuse_setting(el, call, e, arg) || refuse_properties(el, call, arg);
 }
 
 /* ---- axes that an image lacks ------------------------------------------------------------ */

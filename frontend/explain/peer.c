@@ -8,6 +8,7 @@
  */
 #include "../elaborate/elab.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -147,9 +148,44 @@ static const char *steps_words(Elab *el, const Spelling *s, const AstExpr *e)
     return steps;
 }
 
+/* The operator that a method is called by: otsu for 'Otsu dark'; NULL: it is none. */
+static const char *method_words(Elab *el, const AstExpr *e)
+{
+    bool word = e->kind == AST_NAME || e->kind == AST_STRING || e->kind == AST_ERROR;
+    if (!word || e->name == NULL) {
+        return NULL;
+    }
+    const char *text = strncmp(e->name, "threshold_", 10) == 0 ? e->name + 10 : e->name;
+    char *name = arena_strndup(el->arena, text, strcspn(text, " "));
+    for (char *p = name; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    return ops_find(el->ops, name) != NULL ? name : NULL;
+}
+
+static bool is_text(const AstExpr *e)
+{
+    return e->kind == AST_STRING || (e->kind == AST_ERROR && e->name != NULL);
+}
+
+/* A text, or the name of an operator: no image, labels or number. */
+static bool is_method(Elab *el, const AstExpr *e)
+{
+    return is_text(e) || (e->kind == AST_NAME && el_find(el->top, e->name) == NULL && method_words(el, e) != NULL);
+}
+
 static const char *slot_words(Elab *el, Spelling *s, int k)
 {
     char kind = s->arguments[k];
+    if (kind == 'w' && s->slot[k] != NULL) {
+        const char *method = method_words(el, s->slot[k]->value);
+        return method != NULL ? method : "otsu";
+    }
+    if (s->slot[k] != NULL && strchr("ivmln", kind) != NULL &&
+        is_text(s->slot[k]->value)) { /* print(f"{mean(image)}") */
+        const char *value = strchr(s->slot[k]->value->name, '{');
+        return value != NULL ? arena_strndup(el->arena, value + 1, strcspn(value + 1, "}:!")) : "mean(image)";
+    }
     return kind == 'a'          ? axis_words(el, s, k)
            : s->slot[k] == NULL ? NULL
            : kind == 's'        ? radius_words(el, &s->rounded, s->slot[k]->value)
@@ -196,7 +232,10 @@ static const char *filled(Elab *el, Spelling *s)
             end += n + 2;
         }
         bool fallback = p[2] == '{' && !given;
-        bool bare = fallback || strchr(words, ' ') == NULL || words[0] == '[' || is_argument(s->here, p, end);
+        const AstExpr *value = given && s->slot[k] != NULL ? s->slot[k]->value : NULL;
+        bool whole = value != NULL && (value->kind == AST_CALL || value->kind == AST_INDEX) &&
+                     strchr("ivml", s->arguments[k]) != NULL;
+        bool bare = fallback || whole || strchr(words, ' ') == NULL || words[0] == '[' || is_argument(s->here, p, end);
         str_addf(&out, bare ? "%s" : "(%s)", words);
         p = end - 1;
     }
@@ -223,6 +262,7 @@ static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *arg
         char kind = s->arguments[k];
         bool there = is_given(s, k);
         s->lost += there || p[2] == '{' ? 0 : LEFT_OUT;
+        s->lost += there && (kind == 'w') != is_method(el, s->slot[k]->value) ? LEFT_OUT : 0;
         s->lost += kind == 's' && there && has_no_side(el, s->slot[k]->value) ? LEFT_OUT : 0;
         used[k] = true;
         for (int i = k + 1; (kind == 'a' || kind == 'e') && i < k + 3; i++) {
@@ -251,6 +291,19 @@ static Spelling spell(Elab *el, Spelling s, const AstExpr *call)
     }
     mark_used(el, &s, place, args);
     return s;
+}
+
+/* A text that names a file, which the command line does here. */
+static const char *file_name(Elab *el, const AstExpr *call)
+{
+    const char *file = NULL;
+    for (const AstArg *arg = call->args; arg != NULL; arg = arg->next) {
+        const AstExpr *value = arg->value;
+        bool text = (value->kind == AST_STRING || value->kind == AST_ERROR) && value->name != NULL;
+        const char *dot = text ? strrchr(value->name, '.') : NULL;
+        file = dot != NULL && strlen(dot) >= 3 && strlen(dot) <= 5 ? value->name : file;
+    }
+    return file != NULL ? arena_strdup(el->arena, file) : NULL;
 }
 
 /* Says what the suggestion leaves out: "; `offset` and `10` are not in it". */
@@ -296,7 +349,12 @@ const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
     if (best.rounded != NULL) {
         str_addf(&out, "; a window of %s has no middle, the next larger one has", best.rounded);
     }
-    if (call != NULL) {
+    const char *file = call != NULL ? file_name(el, call) : NULL;
+    if (file != NULL && strncmp(best.here, "input ", 6) == 0) {
+        str_addf(&out, "; the run is given the file: pipec run FILE.pipe %s", file);
+    } else if (file != NULL && strncmp(best.here, "output ", 7) == 0) {
+        str_addf(&out, "; files have the names of outputs, in the folder of -o");
+    } else if (call != NULL) {
         add_left_out(el, &best, call, &out);
     }
     return out.at;

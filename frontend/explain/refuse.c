@@ -1,5 +1,6 @@
 /* refuse: what is said about arguments of the wrong kind: what would be right, in the user's own words. */
 #include "../elaborate/elab.h"
+#include "../syntax/words.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -34,8 +35,11 @@ static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
 {
     const char *words = el_words(el, at);
     bool labels = v.kind == VAL_IMAGE && v.image == IR_K_LABELS;
+    const char *of_labels = arena_printf(el->arena, "%s_labels", call->op->name);
     const char *moved = labels ? el_moved_labels(el, call, at) : NULL;
-    if (moved != NULL) {
+    if (labels && ops_find(el->ops, of_labels) != NULL) {
+        diag_help(el->diags, d, "labels have an operator of their own: %s(%s, ...)", of_labels, words);
+    } else if (moved != NULL) {
         diag_help(el->diags, d, "labels are names, not amounts: %s", moved);
     } else if (labels) {
         diag_help(el->diags, d,
@@ -51,6 +55,21 @@ static void help_for_image(Elab *el, Diag *d, const Call *call, Val v, Span at)
     }
 }
 
+static void help_for_axis(Elab *el, Diag *d, const Call *call, Val v)
+{
+    static const char *const FOLDS[] = {"sum", "mean", "max", "min", "median", "std"};
+    const char *name = call->op->name;
+    const bool channels = (v.kind == VAL_WORD || v.kind == VAL_TEXT) && strcmp(v.text, "c") == 0;
+    for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && channels; i++) {
+        if (strncmp(name, FOLDS[i], strlen(FOLDS[i])) == 0) {
+            diag_help(el->diags, d, "channels are named one by one: %s(%s[c = k] for k in 0 .. 2)", FOLDS[i],
+                      el_words(el, call->at[0]));
+            return;
+        }
+    }
+    diag_help(el->diags, d, "axes have names: x, y and z");
+}
+
 static void help_for_number(Elab *el, Diag *d, Val v)
 {
     if (v.kind == VAL_UNIFORM) {
@@ -63,6 +82,8 @@ static void help_for_number(Elab *el, Diag *d, Val v)
         diag_help(el->diags, d,
                   "one number for the whole image: mean(...), otsu(...), or a "
                   "param");
+    } else if (el_is_truth(el, v)) {
+        diag_help(el->diags, d, "true and false are no numbers: 1 or 0");
     }
 }
 
@@ -113,6 +134,51 @@ static const char *decimal_comma(Elab *el, Span at)
     return words;
 }
 
+/* What has parts, and none of it is a value that an operator of pixels takes: a table, a record, a list of numbers. */
+static bool help_for_parts(Elab *el, Diag *d, const OpParam *p, Val v, Span at)
+{
+    const char *words = el_words(el, at);
+    Str members;
+    str_init(&members, el->arena);
+    for (int i = 0; i < v.n && i < 4 && v.kind == VAL_RECORD; i++) {
+        str_addf(&members, "%s%s.%s", i == 0 ? "" : ", ", words, v.items[i].name);
+    }
+    bool place = strcmp(p->name, "x") == 0 && v.kind == VAL_LIST && (v.n == 2 || v.n == 3);
+    if (v.kind == VAL_TABLE) {
+        diag_help(el->diags, d,
+                  "a table is written and not read: give the labels themselves; values of labels are "
+                  "property(labels, area)");
+    } else if (v.kind == VAL_RECORD && v.n > 0) {
+        bool xy = strcmp(p->name, "x") == 0 && el_member(v, "x") != NULL && el_member(v, "y") != NULL;
+        diag_help(el->diags, d, xy ? "its numbers one by one: %s" : "it has several values; take one: %s", members.at);
+    } else if (place) {
+        const char *each[3];
+        for (int i = 0; i < v.n; i++) {
+            double number;
+            bool known = el_constant(el, v.items[i].val, &number);
+            each[i] = known ? arena_printf(el->arena, "%g", number) : "...";
+        }
+        diag_help(el->diags, d,
+                  v.n == 2 ? "numbers one by one, with their names: x = %s, y = %s"
+                           : "numbers one by one, with their names: x = %s, y = %s, z = %s",
+                  each[v.n - 1], each[v.n - 2], each[0]);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* "reflect", where a word is meant. */
+static bool help_for_text(Elab *el, Diag *d, const OpParam *p, Val v)
+{
+    const bool border = (p->types & OP_BORDER) != 0 && words_border(v.text) != BORDER_KINDS;
+    const bool axis = (p->types & OP_AXIS) != 0 && strlen(v.text) == 1 && strchr("xyz", v.text[0]) != NULL;
+    if (v.kind == VAL_TEXT && (border || axis)) {
+        diag_help(el->diags, d, "it is a word, without quotes: %s = %s", p->name, v.text);
+    }
+    return v.kind == VAL_TEXT && (border || axis);
+}
+
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
 {
     if (v.kind == VAL_FOOTPRINT && el_filter_of(el, call->op) != NULL) {
@@ -123,6 +189,9 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     ops_types_phrase(p, &takes);
     Diag *d = el_error(el, ARGUMENT_KIND, at, call->op->name, takes.at, p->name, el_describe(el, v));
     if ((p->types & (OP_IMAGE | OP_MASK)) != 0 && el_help_for_images(el, d, v)) {
+        return d;
+    }
+    if (help_for_parts(el, d, p, v, at) || ((v.kind == VAL_TEXT || v.kind == VAL_WORD) && help_for_text(el, d, p, v))) {
         return d;
     }
     if (v.kind == VAL_NUMBER && decimal_comma(el, at) != NULL) {
@@ -144,9 +213,62 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
     } else if ((p->types & OP_AXIS) != 0) {
-        diag_help(el->diags, d, "axes are x, y and z; channels are named one by one: max(v[c = k] for k in 0 .. 2)");
+        help_for_axis(el, d, call, v);
     } else if ((p->types & (OP_NUMBER | OP_INTEGER | OP_VALUE | OP_PER_AXIS | OP_LENGTH)) != 0) {
         help_for_number(el, d, v);
     }
     return d;
+}
+
+/* ---- names of arguments --------------------------------------------------------------------- */
+
+bool el_takes_columns(const Op *op)
+{
+    bool takes = false;
+    for (int i = 0; i < op->n_params; i++) {
+        takes = takes || (op->param[i].types & OP_COLUMN) != 0;
+    }
+    return takes;
+}
+
+void el_unknown_argument(Elab *el, const Op *op, const AstArg *arg)
+{
+    const char *names[OP_MAX_PARAMS];
+    Str s;
+    str_init(&s, el->arena);
+    for (int i = 0; i < op->n_params; i++) {
+        names[i] = op->param[i].name;
+        str_addf(&s, i > 0 ? ", %s" : "%s", names[i]);
+    }
+    static const char *const WINDOWS[] = {"size", "radius", "footprint"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(arg->name, WINDOWS[i]) == 0 && el_filter_of(el, op) != NULL) {
+            const AstExpr *window = arg->value;
+            el_refuse_window(el, op, i == 0 ? el_radius_words(el, window) : el_words(el, window->span), arg->name_span);
+            return;
+        }
+    }
+    const char *peer = el_peer_argument(el, op, arg->name), *needless = el_needless_argument(arg->name);
+    const char *near = fe_nearest_part(arg->name, names, op->n_params);
+    Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
+    if (peer != NULL) {
+        diag_help(el->diags, d, "%s", peer);
+    } else if (near != NULL) {
+        diag_help(el->diags, d, "did you mean `%s`?", near);
+    } else if (needless != NULL) {
+        diag_help(el->diags, d, "leave it out: %s", needless);
+    } else {
+        diag_help(el->diags, d, "its arguments are %s%s", s.n > 0 ? s.at : "none",
+                  el_takes_columns(op) ? "; a column is an image, or has a value for each label" : "");
+    }
+}
+
+void el_missing_argument(Elab *el, const Call *call, const OpParam *p, const AstExpr *e)
+{
+    Diag *d = el_error(el, MISSING_ARGUMENT, e->word, call->op->name, p->name);
+    const char *example = call->op->example, *line = strrchr(example, '\n');
+    diag_help(el->diags, d, "%s(%s)", call->op->name, call->op->signature);
+    if (line == NULL && strlen(example) < 90) {
+        diag_help(el->diags, d, "for example: %s", example);
+    }
 }

@@ -335,7 +335,8 @@ static void add_argument(const Peer *peer, int k, Str *out)
     static const struct {
         char letter;
         const char *name;
-    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"}, {'n', "n"}, {'a', "n"}, {'e', "n"}};
+    } NAMES[] = {{'i', "image"}, {'v', "volume"}, {'m', "mask"}, {'l', "labels"},
+                 {'n', "n"},     {'a', "n"},      {'e', "n"},    {'w', "otsu"}};
     int same = 0, number = 0;
     for (int i = 0; peer->arguments[i] != '\0'; i++) {
         same += peer->arguments[i] == peer->arguments[k];

@@ -32,6 +32,17 @@ static Diag *foreign(const SyntaxCase *c, const Token *token)
     return diag_add(c->p->diags, DIAG_FOREIGN_SPELLING, token_span(c->p->source, token), syntax_shown(c, token));
 }
 
+bool foreign_is_given(const SyntaxCase *c, const char *name)
+{
+    for (const Token *t = c->p->tokens; t < c->found; t++) {
+        bool declared = t > c->p->tokens && (t[-1].kind == T_INPUT || t[-1].kind == T_PARAM);
+        if (t->kind == T_NAME && syntax_is(t, name) && (declared || t[1].kind == T_ASSIGN)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- numbers and words between values ---- */
 
 #define UNITS_HELP "units are nm, um, mm and px, um2 of areas and um3 of volumes"
@@ -52,6 +63,19 @@ static const struct {
     {"times rounds iterations", "the number stands alone: `repeat %s { ... }`"},
 };
 
+/* 2 umm: the unit that was meant, where the word is no name. */
+static const char *nearest_unit(const SyntaxCase *c)
+{
+    const char *units[16];
+    int n = 0;
+    while (n < 16 && fe_unit((size_t)n) != NULL) {
+        units[n] = fe_unit((size_t)n);
+        n++;
+    }
+    bool word = c->before->kind == T_NUMBER && c->before->unit == NULL && c->found->kind == T_NAME;
+    return word && !foreign_is_given(c, c->found->text) ? fe_nearest(c->found->text, units, n) : NULL;
+}
+
 /* 2 micron. */
 static bool foreign_unit(const SyntaxCase *c)
 {
@@ -68,7 +92,11 @@ static bool foreign_unit(const SyntaxCase *c)
             return true;
         }
     }
-    return false;
+    const char *unit = nearest_unit(c);
+    if (unit != NULL) {
+        diag_help(c->p->diags, foreign(c, c->found), "did you mean `%s %s`?", syntax_shown(c, c->before), unit);
+    }
+    return unit != NULL;
 }
 
 /* 99%, where something must follow the `%`. */
@@ -84,6 +112,8 @@ static bool foreign_percent(const SyntaxCase *c)
     Diag *d = diag_add(c->p->diags, DIAG_FOREIGN_SPELLING, span, arena_printf(c->p->arena, "%s%%", digits));
     if (c->found->kind == T_FACTOR) {
         diag_help(c->p->diags, d, "a share is a fraction: `%g`", number->num / 100);
+    } else if (number->num == 100) {
+        syntax_help(c, d, "percentiles are numbers of 0 .. 100: `100`, which is max(image); the share of all is `1`");
     } else {
         diag_help(c->p->diags, d, "percentiles are numbers of 0 .. 100: `%s`; a share is a fraction: `%g`", digits,
                   number->num / 100);
@@ -191,18 +221,6 @@ static const char *const modules[] = {
     "imageio",    "plt",           "IJ",      "pd",       "os",
 };
 
-/* Whether the file gives the name a meaning of its own. */
-static bool is_given_here(const SyntaxCase *c, const char *name)
-{
-    for (const Token *t = c->p->tokens; t < c->found; t++) {
-        bool declared = t > c->p->tokens && (t[-1].kind == T_INPUT || t[-1].kind == T_PARAM);
-        if (t->kind == T_NAME && syntax_is(t, name) && (declared || t[1].kind == T_ASSIGN)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Whether the dot behind `owner`, the last of a chain of names, is that of a module. */
 static bool is_module(const SyntaxCase *c, const Token *owner)
 {
@@ -211,7 +229,7 @@ static bool is_module(const SyntaxCase *c, const Token *owner)
     }
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
         if (owner->kind == T_NAME && syntax_is(owner, modules[i])) {
-            return !is_given_here(c, modules[i]);
+            return !foreign_is_given(c, modules[i]);
         }
     }
     return false;
@@ -254,6 +272,8 @@ static const struct {
     {"imread open load fromfile read", "images come in by themselves: `input image[y, x]`"},
     {"imwrite imsave save savetxt tofile to_csv saveAs write", "results go out with `output name = ...`"},
     {"imshow show plot hist figure", "results are files that other programs show: `output picture = ... as png`"},
+    {"rand randn random normal uniform poisson randint default_rng",
+     "nothing is random here, so that each run gives the same; patterns are made of x_of(image), y_of(image)"},
     {"copy", "nothing is copied: a value keeps its name, and never changes"},
     {"where", "a choice is written `a if mask else b`"},
     {"reshape flatten ravel squeeze", "axes have names: `image[z = 0]` is a plane, `image[c = 0]` a channel"},
@@ -312,6 +332,90 @@ bool foreign_method(const SyntaxCase *c)
     return true;
 }
 
+/* ---- loops and choices outside of functions ---- */
+
+static bool in_block(const SyntaxCase *c)
+{
+    int depth = 0;
+    for (const Token *t = c->p->tokens; t < c->first; t++) {
+        depth += (t->kind == T_OPEN_BRACE) - (t->kind == T_CLOSE_BRACE);
+    }
+    return depth > 0;
+}
+
+/* How many rounds `for i in range(3)` has, or `range(1, 4)`; 0: not known. */
+static double rounds_of(const Token *value)
+{
+    const Token *lo = value + 2;
+    bool range = value->kind == T_NAME && syntax_is(value, "range") && value[1].kind == T_OPEN && lo->kind == T_NUMBER;
+    return !range                                                                     ? 0
+           : lo[1].kind == T_CLOSE                                                    ? lo->num
+           : lo[1].kind == T_COMMA && lo[2].kind == T_NUMBER && lo[3].kind == T_CLOSE ? lo[2].num - lo->num
+                                                                                      : 0;
+}
+
+static void help_for(const SyntaxCase *c, Diag *d)
+{
+    const Token *in = c->first;
+    while (in < c->found && in->kind != T_IN) {
+        in++;
+    }
+    double rounds = rounds_of(in + 1);
+    if (rounds > 0) {
+        diag_help(c->p->diags, d, "a pipeline repeats with: repeat %g { ... }", rounds);
+    } else if (in + 1 == c->found - 1 && in[1].kind == T_NAME) {
+        syntax_help(c, d,
+                    "images, objects and planes are taken all at once: leave the loop out; measure(...) has a row for "
+                    "each object");
+    } else {
+        syntax_help(c, d, "a pipeline repeats with: repeat 20 { ... }");
+    }
+}
+
+/* if image > 3: a = 1, with the words in place; false where the lines are others. */
+static bool help_if(const SyntaxCase *c, Diag *d)
+{
+    const Token *body = c->found + 1, *end = body + 3;
+    while (body->kind == T_NEWLINE) {
+        body++;
+    }
+    int n = c->found->begin - c->first[1].begin;
+    end = body + 2;
+    while (end->kind != T_NEWLINE && end->kind != T_END) {
+        end++;
+    }
+    bool assigns = body->kind == T_NAME && body[1].kind == T_ASSIGN && end > body + 2;
+    int m = assigns ? end[-1].end - body[2].begin : 0;
+    if (!assigns || n > 60 || m > 60) {
+        return false;
+    }
+    diag_help(c->p->diags, d, "choose between values: `%s = %.*s if %.*s else ...`", body->text, m,
+              c->p->source->text + body[2].begin, n, c->p->source->text + c->first[1].begin);
+    return true;
+}
+
+/* for i in range(3): and so on, which a pipeline has in functions only: where it ends is no matter. */
+bool foreign_loop(const SyntaxCase *c)
+{
+    const int kind = c->first->kind;
+    bool word = kind == T_FOR || kind == T_IF || kind == T_WHILE;
+    bool ends = c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE);
+    bool slice = c->found->kind == T_COLON && c->found[1].kind == T_NUMBER; /* for i in 0:3 */
+    if (!word || !ends || slice || c->at_start || in_block(c)) {
+        return false;
+    }
+    Diag *d = diag_add(c->p->diags, DIAG_ONLY_IN_FUNCTION, token_span(c->p->source, c->first), c->first->text);
+    if (kind == T_FOR) {
+        help_for(c, d);
+    } else if (kind == T_WHILE) {
+        syntax_help(c, d,
+                    "a pipeline repeats with: repeat 20 { ... }, or repeat until VALUE is stable, at most 100 { ... }");
+    } else if (!help_if(c, d)) {
+        syntax_help(c, d, "choose between values: a if condition else b");
+    }
+    return true;
+}
+
 /* ---- statements ---- */
 
 #define FUNCTION_HELP "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"
@@ -323,11 +427,13 @@ static const struct {
     const char *words, *help;
 } STATEMENTS[] = {
     {"def func function sub proc macro", FUNCTION_HELP},
-    {"let var const auto int float double bool image val local global static", NAME_HELP},
+    {"let var const auto int float double bool image val local static", NAME_HELP},
+    {"global nonlocal", "leave it out: a function sees the names that stand above it"},
     {"elif elsif elseif", "write `else if`"},
     {"foreach", "write `for i in lo .. hi { ... }`"},
     {"loop do", "write `repeat n { ... }`"},
-    {"import from require using", "there is nothing to import: all operators are at hand"},
+    {"import from require using",
+     "there is nothing to import: all operators are at hand; `pipec import script.py` writes a whole script anew"},
     {"include", "functions of another file: include \"mine.pipe\""},
     {"print write save export disp show display printf", OUTPUT_HELP},
     {"with open", "the run opens the files: `input image[y, x]`"},
@@ -364,6 +470,29 @@ static const char *foreign_help(const Token *word)
     return NULL;
 }
 
+const char *foreign_function(const SyntaxCase *c)
+{
+    const Token *colon = c->first + 1;
+    for (int depth = 0; colon->kind != T_NEWLINE && colon->kind != T_END && (depth > 0 || colon->kind != T_COLON);
+         colon++) {
+        depth += (colon->kind == T_OPEN) - (colon->kind == T_CLOSE);
+    }
+    const Token *body = colon + (colon->kind == T_COLON);
+    while (body->kind == T_NEWLINE) {
+        body++;
+    }
+    const Token *end = body;
+    while (end->kind != T_NEWLINE && end->kind != T_END) {
+        end++;
+    }
+    bool one = colon->kind == T_COLON && body->kind == T_RETURN && end > body + 1;
+    int head = colon[-1].end - c->first[1].begin, n = one ? end[-1].end - body[1].begin : 0;
+    const char *text = c->p->source->text;
+    return one && head <= 40 && n <= 60 ? arena_printf(c->p->arena, "a function is written `fn %.*s = %.*s`", head,
+                                                       text + c->first[1].begin, n, text + body[1].begin)
+                                        : NULL;
+}
+
 bool foreign_statement(const SyntaxCase *c)
 {
     static const char *const words[] = {"input", "param", "output", "fn", "repeat", "if", "for", "while", "return"};
@@ -372,6 +501,7 @@ bool foreign_statement(const SyntaxCase *c)
         return false;
     }
     const char *text = foreign_help(word);
+    text = is_one_of(word, "def") && foreign_function(c) != NULL ? foreign_function(c) : text;
     if (text == NULL && c->found->kind == T_NAME && word == c->first) {
         const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
         text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);
@@ -417,10 +547,12 @@ bool foreign_header(const Parser *p, int first)
     const Token *t = &p->tokens[first];
     bool header = t->kind == T_FOR || t->kind == T_IF || t->kind == T_WHILE || t->kind == T_ELSE ||
                   is_one_of(t, "def func function class with try except finally switch elif while foreach");
-    for (; header && t->kind != T_NEWLINE && t->kind != T_END; t++) {
-        header = t->kind != T_OPEN_BRACE;
+    bool function = t->kind == T_FN;
+    for (; (header || function) && t->kind != T_NEWLINE && t->kind != T_END; t++) {
+        header = header && t->kind != T_OPEN_BRACE;
+        function = function && t->kind != T_OPEN_BRACE;
     }
-    return header;
+    return header || (function && t[-1].kind == T_COLON);
 }
 
 int foreign_behind_body(const Parser *p, int header, int at)

@@ -512,7 +512,7 @@ static AstExpr *leaf(Parser *parser, AstExprKind kind, Span span, const Token *t
 {
     bool quoted = kind == AST_STRING && token->silent; /* other quotes: that was said */
     AstExpr *expr = new_expr(parser, quoted ? AST_ERROR : kind, span, span);
-    expr->name = kind == AST_NAME || kind == AST_STRING ? token->text : NULL;
+    expr->name = kind == AST_NAME || kind == AST_STRING ? token->text : NULL; /* also of what was quoted */
     expr->num = kind == AST_BOOL ? token->kind == T_TRUE : token->num;
     expr->is_int = token->is_int;
     expr->unit = token->unit;

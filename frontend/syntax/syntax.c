@@ -113,6 +113,13 @@ static bool lacks_multiplication(const SyntaxCase *c)
            (found == T_NAME || found == T_NUMBER || found == T_OPEN);
 }
 
+/* 1, 10 as "1 .. 10", the first of them at a token; else `usual`. */
+static const char *range_of_two(const SyntaxCase *c, const Token *lo, const char *usual)
+{
+    bool two = lo->kind == T_NUMBER && lo[1].kind == T_COMMA && lo[2].kind == T_NUMBER;
+    return two ? arena_printf(c->p->arena, "%s .. %s", syntax_shown(c, lo), syntax_shown(c, lo + 2)) : usual;
+}
+
 /* What is odd about an input or a param, or behind `as`. */
 static bool help_declaration(const SyntaxCase *c, Diag *d)
 {
@@ -124,9 +131,14 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
     } else if (first == T_INPUT && found == T_NUMBER) {
         syntax_help(c, d, "axes have names, and files tell how long they are: `input image[y, x]`");
     } else if (first == T_PARAM && c->e->assign) {
-        diag_help(c->p->diags, d, "write `param %s = 2.0 in 0.1 .. 50`", syntax_shown(c, c->first + 1));
+        const Token *value = c->found;
+        while (value->kind != T_NUMBER && value->kind != T_NEWLINE && value->kind != T_END) {
+            value++;
+        }
+        diag_help(c->p->diags, d, "write `param %s = %s in 0.1 .. 50`", syntax_shown(c, c->first + 1),
+                  value->kind == T_NUMBER ? syntax_shown(c, value) : "2.0");
     } else if (first == T_PARAM && found == T_COMMA && earlier(c, T_IN) == NULL) {
-        syntax_help(c, d, "a range has two dots: `in 1 .. 10`");
+        diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, c->found + 1, "1 .. 10"));
     } else if (c->before->kind == T_AS && found == T_STRING) {
         diag_help(c->p->diags, d, "formats are words without quotes: `as %s`", c->found->text);
     } else {
@@ -135,11 +147,111 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
     return true;
 }
 
-/* gaussian(image 2) */
+/* gaussian(image 2), clip(image, 0 255) */
 static bool lacks_comma(const SyntaxCase *c)
 {
-    bool value = c->before->kind == T_NAME || c->before->kind == T_STRING;
-    return value && c->e->close && c->e->comma && (c->found->kind == T_NUMBER || c->found->kind == T_NAME);
+    const int before = c->before->kind, found = c->found->kind;
+    bool value = before == T_NAME || before == T_STRING || (before == T_NUMBER && found == T_NUMBER);
+    return value && (c->e->close || c->e->close_square) && c->e->comma && (found == T_NUMBER || found == T_NAME);
+}
+
+/* Behind a name or a number that no comma follows: sigma 2, mean descending. */
+static void help_comma(const SyntaxCase *c, Diag *d)
+{
+    const char *before = syntax_shown(c, c->before), *found = syntax_shown(c, c->found);
+    bool first = c->before[-1].kind == T_OPEN || c->before[-1].kind == T_OPEN_SQUARE;
+    if (c->before[-1].kind == T_ASSIGN && (found[0] == 'd' || found[0] == 'a') &&
+        (strncmp(found, "desc", 4) == 0 || strncmp(found, "asc", 3) == 0)) {
+        diag_help(c->p->diags, d, "write `%s, order = %s`", before, found[0] == 'd' ? "descending" : "ascending");
+    } else if (c->before->kind == T_NAME && c->found->kind == T_NUMBER && c->e->close && !first &&
+               !foreign_is_given(c, c->before->text)) {
+        diag_help(c->p->diags, d, "an argument is named with `=`: `%s = %s`", before, found);
+    } else {
+        diag_help(c->p->diags, d, "%s are separated by commas: `%s, %s`",
+                  c->e->close ? "arguments" : "numbers of a list", before, found);
+    }
+}
+
+/* gaussian image 2, or median_filter(image, 2) sort by area. */
+static bool help_call(const SyntaxCase *c, Diag *d)
+{
+    const Token *t = c->found;
+    if (c->before->kind == T_CLOSE && syntax_is(t, "sort")) {
+        const Token *by = t + 1 + (syntax_is(t + 1, "by") ? 1 : 0);
+        diag_help(c->p->diags, d, "the order stands inside of the call: `measure(..., sort = %s)`",
+                  by->kind == T_NAME ? by->text : "area");
+        return true;
+    }
+    bool call = c->e->end && c->before->kind == T_NAME && (c->before[-1].kind == T_ASSIGN || c->before == c->first) &&
+                (t->kind == T_NAME || t->kind == T_NUMBER) && t[1].kind != T_ASSIGN;
+    if (!call) {
+        return false;
+    }
+    Str arguments;
+    str_init(&arguments, c->p->arena);
+    for (; t->kind == T_NAME || t->kind == T_NUMBER || t->kind == T_COMMA; t++) {
+        if (t->kind != T_COMMA) {
+            str_addf(&arguments, arguments.n > 0 ? ", %s" : "%s", syntax_shown(c, t));
+        }
+    }
+    diag_help(c->p->diags, d, "arguments stand in parentheses: `%s(%s)`", syntax_shown(c, c->before), arguments.at);
+    return true;
+}
+
+/* The bracket around the found token in front of it (step -1) or behind it (1); NULL: there is none in the statement. */
+static const Token *bracket_around(const SyntaxCase *c, int step)
+{
+    int depth = 0;
+    for (const Token *t = c->found; t >= c->first && t->kind != T_NEWLINE && t->kind != T_END; t += step) {
+        depth += step *
+                 ((t->kind == T_OPEN || t->kind == T_OPEN_SQUARE) - (t->kind == T_CLOSE || t->kind == T_CLOSE_SQUARE));
+        if (depth < 0) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* (0, 255) of Python. */
+static void help_tuple(const SyntaxCase *c, Diag *d)
+{
+    const Token *open = bracket_around(c, -1), *close = bracket_around(c, 1);
+    int n = open != NULL && close != NULL ? close->begin - open->end : 100;
+    if (n <= 40) {
+        diag_help(c->p->diags, d, "a list is `[%.*s]`; several results have names: `(mean = a, std = b)`", n,
+                  c->p->source->text + open->end);
+    } else {
+        syntax_help(c, d, "a list is `[a, b]`; several results have names: `(mean = a, std = b)`");
+    }
+}
+
+/* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
+static const Token *names_before_assign(const SyntaxCase *c)
+{
+    const Token *t = c->first;
+    while (t->kind == T_NAME && t[1].kind == T_COMMA) {
+        t += 2;
+    }
+    return t->kind == T_NAME && t[1].kind == T_ASSIGN ? t : NULL;
+}
+
+/* mean, std = kappa_sigma(image); a, b = image, 2 * image */
+static void help_names(const SyntaxCase *c, Diag *d)
+{
+    const Token *value = names_before_assign(c) + 2, *end = value;
+    bool several = false;
+    for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
+        depth +=
+            (end->kind == T_OPEN || end->kind == T_OPEN_SQUARE) - (end->kind == T_CLOSE || end->kind == T_CLOSE_SQUARE);
+        several = several || (end->kind == T_COMMA && depth == 0);
+    }
+    int n = end[-1].end - value->begin;
+    if (several || value == end || n > 60) {
+        syntax_help(c, d, "a statement gives one value to one name: each has a line of its own");
+    } else {
+        diag_help(c->p->diags, d, "several results are one value with members: `r = %.*s`, then `r.%s`, `r.%s`", n,
+                  c->p->source->text + value->begin, c->first->text, c->first[2].text);
+    }
 }
 
 /* What Python writes between values: is, in, not in. */
@@ -230,16 +342,6 @@ static void help_assign(const SyntaxCase *c, Diag *d)
     }
 }
 
-/* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
-static const Token *names_before_assign(const SyntaxCase *c)
-{
-    const Token *t = c->first;
-    while (t->kind == T_NAME && t[1].kind == T_COMMA) {
-        t += 2;
-    }
-    return t->kind == T_NAME && t[1].kind == T_ASSIGN ? t : NULL;
-}
-
 /* What to do about something that does not belong behind a value. */
 static void help_surplus(const SyntaxCase *c, Diag *d)
 {
@@ -253,10 +355,13 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (help_declaration(c, d)) {
         return;
     } else if (lacks_comma(c)) {
-        diag_help(c->p->diags, d, "arguments are separated by commas: `%s, %s`", syntax_shown(c, c->before),
-                  syntax_shown(c, c->found));
+        help_comma(c, d);
+    } else if (help_call(c, d)) {
+        return;
     } else if (lacks_multiplication(c)) {
-        syntax_help(c, d, "multiplication is written `*`");
+        syntax_help(c, d,
+                    c->e->comma ? "multiplication is written `*`; arguments are separated by commas"
+                                : "multiplication is written `*`");
     } else if (c->before == c->first && c->found->kind == T_NAME && c->found[1].kind == T_ASSIGN) {
         diag_help(c->p->diags, d, "a name is one word: `%s_%s`", syntax_shown(c, c->before), syntax_shown(c, c->found));
     } else if (help_condition(c, d)) {
@@ -275,6 +380,10 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         help_assign(c, d);
     } else if (c->found->kind == T_FOR && earlier(c, T_FOR) != NULL) {
         syntax_help(c, d, "ranges are separated by commas: `for j in -1 .. 1, i in -1 .. 1`");
+    } else if (c->found->kind == T_FOR && c->e->close_square) {
+        syntax_help(c, d,
+                    "there are no lists of images: arithmetic takes all pixels at once, and each image has a line of "
+                    "its own; `sum(v[dx = i] for i in -1 .. 1)` adds them up");
     } else if (c->found->kind == T_FOR) {
         syntax_help(c, d, "`for` stands inside a call: `sum(v[dx = i] for i in -1 .. 1)`");
     } else if (c->found->kind == T_IF && earlier(c, T_FOR) != NULL) {
@@ -282,9 +391,9 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->found->kind == T_COLON && c->first->kind == T_NAME) {
         syntax_help(c, d, "a value has no declared type, only inputs and the parameters of functions");
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
-        syntax_help(c, d, "a statement gives one value to one name");
+        help_names(c, d);
     } else if (c->found->kind == T_COMMA && c->e->close) {
-        syntax_help(c, d, "a list is `[a, b]`; several results have names: `(mean = a, std = b)`");
+        help_tuple(c, d);
     }
 }
 
@@ -293,6 +402,11 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
 /* A word about a statement is enough: what follows may be its consequence. */
 static bool told_already(const SyntaxCase *c)
 {
+    for (const Token *t = c->found; c->found->kind == T_COMMA && t->kind != T_NEWLINE && t->kind != T_END; t++) {
+        if (t->kind == T_CLOSE && t->silent) { /* gaussian((image, 2): a list, had the bracket been closed */
+            return true;
+        }
+    }
     for (const Token *t = c->first; t < c->found; t++) {
         if (t->silent && t->kind != T_NEWLINE) {
             return true;
@@ -335,7 +449,9 @@ static bool explain_block(const SyntaxCase *c)
     }
     const char *what = c->first->kind == T_FN ? "`=` or `{`" : "`{`";
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_BLOCK, syntax_place(c), what, describe(c, c->found));
-    if (colon || found == T_COLON || filler) {
+    if (c->first->kind == T_FN && foreign_function(c) != NULL) {
+        syntax_help(c, d, foreign_function(c));
+    } else if (colon || found == T_COLON || filler) {
         syntax_help(c, d, "statements that belong together stand in braces: `{ ... }`");
     }
     return true;
@@ -387,7 +503,9 @@ static bool explain_values(const SyntaxCase *c, const Token *in)
     const char *meant = call ? range_meant(c, value) : NULL;
     if (meant != NULL) {
         diag_help(c->p->diags, d, "write `%s`: both ends are included", meant);
-    } else if (list && c->first->kind != T_PARAM) {
+    } else if (c->first->kind == T_PARAM) {
+        diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, value + 1, "1 .. 10"));
+    } else if (list) {
         syntax_help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
     } else {
         syntax_help(c, d, "a range has two dots, both ends included: `0 .. 2` is 0, 1, 2");
@@ -408,7 +526,7 @@ static bool explain_range(const SyntaxCase *c)
     if (c->found->kind == T_COLON) {
         syntax_help(c, d, "a range has two dots: `lo .. hi`, both ends included");
     } else if (c->first->kind == T_PARAM) {
-        syntax_help(c, d, "a range has two dots: `in 1 .. 10`");
+        diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, c->found, "1 .. 10"));
     } else {
         syntax_help(c, d, "both ends are included: `0 .. 2` is 0, 1, 2");
     }
@@ -496,6 +614,23 @@ static bool explain_axes(const SyntaxCase *c)
     return true;
 }
 
+/* image > 3 and < 10 */
+static void help_second_comparison(const SyntaxCase *c, Diag *d)
+{
+    const Token *left = c->before - 1;
+    while (left > c->first && left->kind != T_COMPARE) {
+        left--;
+    }
+    left--;
+    const Token *right = c->found + 1;
+    if (left > c->first && left->kind == T_NAME && token_ends_value(right->kind)) {
+        diag_help(c->p->diags, d, "each comparison has two sides: `%.*s %s %s %s`", c->before->end - left->begin,
+                  c->p->source->text + left->begin, left->text, c->found->text, syntax_shown(c, right));
+    } else {
+        syntax_help(c, d, "each comparison has two sides: `image > 3 and image < 9`");
+    }
+}
+
 static void help_expression(const SyntaxCase *c, Diag *d)
 {
     int found = c->found->kind;
@@ -507,6 +642,12 @@ static void help_expression(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, SLICES);
     } else if (found == T_ASSIGN && c->before->kind == T_COMPARE) {
         diag_help(c->p->diags, d, "there is no blank in `%s=`", syntax_shown(c, c->before));
+    } else if (c->before->kind == found && (found == T_COMMA || found == T_PLUS)) {
+        diag_help(c->p->diags, d, "leave one `%s` out", syntax_shown(c, c->found));
+    } else if (c->before->kind == T_FACTOR && found == T_FACTOR && strcmp(c->before->text, c->found->text) == 0) {
+        diag_help(c->p->diags, d, "there is no blank in `%s%s`", c->found->text, c->found->text);
+    } else if ((c->before->kind == T_AND || c->before->kind == T_OR) && found == T_COMPARE) {
+        help_second_comparison(c, d);
     } else if (found == T_PLUS) {
         syntax_help(c, d, "a number without a sign is positive");
     } else if (found == T_NOT) {
@@ -584,9 +725,10 @@ static bool explain_rest(const SyntaxCase *c)
 }
 
 static bool (*const explanations[])(const SyntaxCase *) = {
-    told_already,   explain_else,   foreign_comment, explain_leading,    foreign_method, foreign_statement,
-    foreign_number, foreign_word,   explain_until,   explain_range,      explain_block,  explain_missing_else,
-    explain_name,   explain_output, explain_axes,    explain_expression, explain_end,    explain_rest,
+    told_already,   foreign_loop,       explain_else,         foreign_comment, explain_leading,
+    foreign_method, foreign_statement,  foreign_number,       foreign_word,    explain_until,
+    explain_range,  explain_block,      explain_missing_else, explain_name,    explain_output,
+    explain_axes,   explain_expression, explain_end,          explain_rest,
 };
 
 /* The first token of the statement that the token at `at` belongs to. */

@@ -24,11 +24,16 @@ void syntax_help(const SyntaxCase *c, Diag *d, const char *text);
 void syntax_note_name(const Parser *p, const Token *name);
 
 /* Explanations (foreign.c): true when taken. */
+bool foreign_loop(const SyntaxCase *c);
 bool foreign_method(const SyntaxCase *c);
 bool foreign_statement(const SyntaxCase *c);
 bool foreign_number(const SyntaxCase *c);
 bool foreign_word(const SyntaxCase *c);
 bool foreign_comment(const SyntaxCase *c);
+/* "a function is written `fn f(v) = v * 2`" for def f(v): return v * 2, of one line; NULL: it is not that. */
+const char *foreign_function(const SyntaxCase *c);
+/* Whether the file gives a name a meaning of its own, in front of the found token. */
+bool foreign_is_given(const SyntaxCase *c, const char *name);
 /* What to do about a word that stands alone where other languages have one, as `end` and `pass`; NULL: it is none. */
 const char *foreign_stray(const char *word);
 

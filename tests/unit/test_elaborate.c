@@ -430,7 +430,7 @@ static const struct {
     {"input image[c]\noutput a = image", "P0223", 1, "[y, x]"},
     {"input image[y, x] : float\noutput a = image", "P0224", 1, "f32"},
     {IMAGE "param s = true in 0 .. 1\noutput a = image * 2", "P0230", 2, "written as numbers"},
-    {IMAGE "param s = 1 um in 0 .. 5\noutput a = gaussian(image, s)", "P0234", 2, "0.5 um .. 10 um"},
+    {IMAGE "param s = 1 um in 0 .. 5\noutput a = gaussian(image, s)", "P0234", 2, "the same unit: 5 um"},
     {IMAGE "output a = image[c = 1]", "P0403", 2, "input image[y, x, c]"},
     {IMAGE "fn ap(f, v) = f(v)\noutput a = ap(sobel, image)", "P0203", 3, "fn my_sobel(v)"},
     {IMAGE "param dry_run = 3\noutput a = image * dry_run", "P0233", 2, "dry_run_value"},
@@ -480,7 +480,7 @@ static const struct {
     {IMAGE "output a = image[dx = 1, fill = mean(image)]", "P0313", 2, "param"},
     {IMAGE "output a = image[dz = 1]", "P0403", 2, "names"},
     {IMAGE "output a = image[dx = 1, dx = 2]", "P0510", 2, ""},
-    {IMAGE "output a = image[row = 1]", "P0408", 2, "offsets"},
+    {IMAGE "output a = image[row = 1]", "P0408", 2, "image[y = 1]"},
     {IMAGE "output a = image[1, 2]", "P0409", 2, "image[dx = 1]"},
     {IMAGE "s = image where image > 3\noutput a = mean(s[dx = 1])", "P0410", 3, "then select"},
     {LABELS "n = label_count(objects)\noutput a = n[image > 3]", "P0411", 4, "v[labels]"},
@@ -519,7 +519,7 @@ static const struct {
     {IMAGE "output a = gaussian(v = image, sigma = 1, sigma = 2)", "P0510", 2, ""},
     {IMAGE "output a = gaussian(image, [2])", "P0511", 2, "in the order of the axes"},
     {"input image[z, y, x]\noutput a = label(image > 3, connectivity = 5)", "P0512", 2, "26"},
-    {IMAGE "output a = convolve(image, [[1, 2, 1]], mode = valid)", "P0513", 2, "same|full"},
+    {IMAGE "output a = convolve(image, [[1, 2, 1]], mode = valid)", "P0513", 2, "same or full"},
     {IMAGE "fn k(i, j) = i * j\noutput a = convolve(image, k)", "P0507", 3, "radius = 3"},
     {IMAGE "output a = erode(image, [[1, 1]])", "P0316", 2, "zeros"},
     {LABELS "output t = measure(objects, solidty)", "P0520", 3, "`solidity`"},
@@ -532,8 +532,8 @@ static const struct {
     {IMAGE "fn f(v) { w = v }\noutput a = f(image)", "P0604", 2, "return"},
     {IMAGE "fn f(v : colour) = v\noutput a = f(image)", "P0224", 2, "types are"},
     {IMAGE "fn f(v : mask) = v\noutput a = f(image)", "P0307", 3, ""},
-    {IMAGE "for i in 1 .. 3 { a = image }\noutput b = image", "P0212", 2, "repeat 20"},
-    {IMAGE "return image\noutput b = image", "P0212", 2, "output name"},
+    {IMAGE "for i in 1 .. 3 { a = image }\noutput b = image", "P0212", 2, "repeat 3 {"},
+    {IMAGE "return image\noutput b = image", "P0212", 2, "output result = image"},
     {IMAGE "fn f(v : f32) : bool {\n  if v > 1 { return v > 2 }\n  return v\n}\noutput a = f(image)", "P0616", 4, ""},
     {IMAGE "fn f(v : f32) {\n  if v { return 1 }\n  return 0\n}\noutput a = f(image)", "P0303", 3, "n > 0"},
     {IMAGE "fn f(v : f32) {\n  while v > 1 { v = w }\n  return 0\n}\noutput a = f(image)", "P0201", 3, ""},
@@ -604,7 +604,8 @@ static void reports_read_as_they_did(void **state)
                                         "loops",        "peers",        "peer_calls",   "peer_calls_more", "modules",
                                         "axes",         "moved_labels", "scikit_image", "stencils",        "tables",
                                         "warnings",     "windows",      "python",       "matlab",          "include",
-                                        "late",         "pictures",     "go_on",        "rounds",          "formats"};
+                                        "late",         "pictures",     "go_on",        "rounds",          "formats",
+                                        "newcomer"};
     int wrong = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char *text, *want;
