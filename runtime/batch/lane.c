@@ -394,7 +394,8 @@ static bool run_share(Lane *lane, Frame *frame, Owners *owners, Err *err)
         exec_set_owners(lane->exec, NULL);
         TRY(exec_bind(lane->exec, inputs, lane->engine->setup->options->params, err));
     }
-    bool ok = may_stream(lane, frame) && run_stream(lane, frame, err);
+    bool ok = may_stream(lane, frame) && run_stream(lane, frame, err) &&
+              (!together || together_join(owners, frame->job->sink, err));
     if (!ok && together) {
         owners_fail(owners, err);
     }

@@ -39,11 +39,12 @@ typedef struct SinkOutput {
     ZarrTable *table;       /* of a table that is a folder of zarr */
     char spool[PATH_BYTES]; /* of labels: name of the temporary file; "" none */
     int spool_fd;
-    bool spooled;  /* the frame under way is */
-    ExecGrid grid; /* of one frame */
-    Elem elem;     /* of the results */
-    Elem to;       /* of the file under way */
-    double most;   /* labels: the largest so far */
+    bool spooled;      /* the frame under way is */
+    ExecGrid grid;     /* of one frame */
+    Elem elem;         /* of the results */
+    Elem to;           /* of the file under way */
+    double most;       /* labels: the largest so far */
+    const char *whole; /* of whose file the writer makes a part, while it is opened; NULL: of none */
 } SinkOutput;
 
 struct Sink {
@@ -152,7 +153,9 @@ static bool create(const Sink *sink, int k, const char *path, const ImageInfo *s
                               : version == STORED_ZARR_THREE || shard == STORED_YES ? OME_ZARR_0_5
                                                                                     : sink->source.zarr,
                       .max = output->kind == OUT_LABELS ? sink->outputs[k].most : 0};
-    return image_create(path, targets_format(output, path), shape, elem, &meta, out, err);
+    const char *format = targets_format(output, path), *whole = sink->outputs[k].whole;
+    return whole != NULL ? image_create_part(path, format, shape, elem, &meta, whole, out, err)
+                         : image_create(path, format, shape, elem, &meta, out, err);
 }
 
 static bool begin_file(Sink *sink, int k, Elem elem, Err *err)
@@ -593,6 +596,83 @@ bool sink_frame(Sink *sink, int64_t frame, const Results *results, Err *err)
         }
     }
     put_values(sink, frame, results);
+    return true;
+}
+
+/* ---- several sinks ---------------------------------------------------------------------- */
+
+/* A file of one frame, whose type is known. */
+static bool may_share(const Sink *sink, const SinkRows *r)
+{
+    const ProgOutput *output = &sink->program->outputs[r->output];
+    bool known = output->kind != OUT_LABELS || !isnan(r->most);
+    return known && output->kind != OUT_SERIES && sink->source.frames->n == 1 &&
+           sink->outputs[r->output].writer == NULL;
+}
+
+bool sink_share(Sink *sink, const SinkRows *r, bool first, ExecShare *share, Err *err)
+{
+    SinkOutput *out = &sink->outputs[r->output];
+    if (first ? !may_share(sink, r) : share->grain == 0) {
+        share->grain = 0;
+        return true;
+    }
+    out->grid = r->grid;
+    out->elem = r->elem;
+    out->whole = first ? NULL : share->name;
+    out->most = sink->program->outputs[r->output].kind == OUT_LABELS ? r->most : out->most;
+    bool ok = open_writer(sink, r->output, 0, err);
+    out->whole = NULL;
+    if (ok && first) {
+        share->grain = image_grain(out->writer);
+        snprintf(share->name, sizeof share->name, "%s", image_temporary(out->writer));
+    }
+    return ok;
+}
+
+/* By output: its number, how much is told of it, and that. */
+typedef struct Told {
+    int64_t output;
+    uint64_t bytes;
+} Told;
+
+static bool tell(const Sink *sink, int k, FILE *to, Err *err)
+{
+    void *told = NULL;
+    size_t bytes = 0;
+    bool ok = image_end_part(sink->outputs[k].writer, &told, &bytes, err);
+    const Told head = {k, (bytes + 7) / 8 * 8};
+    static const char ZEROS[8];
+    ok = ok && ((fwrite(&head, sizeof head, 1, to) == 1 && fwrite(told, 1, bytes, to) == bytes &&
+                 fwrite(ZEROS, 1, head.bytes - bytes, to) == head.bytes - bytes) ||
+                no_memory(err));
+    free(told);
+    return ok;
+}
+
+bool sink_end_part(Sink *sink, void **told, size_t *bytes, Err *err)
+{
+    char *text = NULL;
+    FILE *to = open_memstream(&text, bytes);
+    bool ok = to != NULL || no_memory(err);
+    for (int k = 0; ok && k < sink->program->n_outputs; k++) {
+        ok = sink->outputs[k].writer == NULL || tell(sink, k, to, err);
+    }
+    ok = (to == NULL || fclose(to) == 0 || no_memory(err)) && ok;
+    *told = text;
+    return ok;
+}
+
+bool sink_join(Sink *sink, const void *told, size_t bytes, Err *err)
+{
+    const char *at = told, *end = at + bytes;
+    while (at < end) {
+        Told head;
+        memcpy(&head, at, sizeof head);
+        at += sizeof head;
+        TRY(image_join(sink->outputs[head.output].writer, at, (size_t)head.bytes, err));
+        at += head.bytes;
+    }
     return true;
 }
 

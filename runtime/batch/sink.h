@@ -38,6 +38,12 @@ typedef struct SinkRows {
 
 /* Rows of a frame, before its sink_frame, those of a plane in ascending order.  Frames come in
  * order. */
+/* Several sinks of one image, of owners who have some rows each (image_create_part, ExecStream.share). */
+/* Before rows of an output come, which are as in `rows`: the first sink fills *share, the others take it. */
+bool sink_share(Sink *sink, const SinkRows *rows, bool first, ExecShare *share, Err *err);
+/* What another sink tells the first one at last (owned by the caller, free), and what it takes of all others, in order. */
+bool sink_end_part(Sink *sink, void **told, size_t *bytes, Err *err);
+bool sink_join(Sink *sink, const void *told, size_t bytes, Err *err);
 bool sink_rows(Sink *sink, int64_t frame, const SinkRows *rows, Err *err);
 /* Ends a frame: images (those whose rows did not come before), tables, values.  Each frame once, in
  * order. */

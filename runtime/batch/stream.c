@@ -153,6 +153,15 @@ static bool write_rows(void *context, int output, double most, int64_t c, int64_
     return true;
 }
 
+/* Rows that go to sinks can be given by several owners. */
+static bool share(void *context, int output, double most, bool first, ExecShare *told, Err *err)
+{
+    const Stream *s = context;
+    const Results *r = s->results;
+    const SinkRows rows = {.output = output, .grid = r->grids[output], .elem = r->elems[output], .most = most};
+    return s->behind == NULL || sink_share(s->setup->sink, &rows, first, told, err);
+}
+
 static void give_back(const Stream *s, Lent *lent)
 {
     int64_t n = lent->pieces != NULL ? (lent->total + lent->rows - 1) / lent->rows : 0;
@@ -203,7 +212,8 @@ static bool begin(Stream *s, Err *err)
 bool stream_run(const StreamSetup *setup, Results *results, Err *err)
 {
     Stream s = {.setup = setup, .results = results, .crew = crew_new(0)};
-    ExecStream stream = {.context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows};
+    ExecStream stream =
+        {.context = &s, .crew = s.crew, .lend = lend_rows, .read = read_rows, .write = write_rows, .share = share};
     s.lent = calloc((size_t)setup->program->n_inputs + 1, sizeof *s.lent);
     bool ok = s.lent != NULL || err_set(err, CODE_MEMORY, "out of host memory for the inputs");
     ok = ok && begin(&s, err);

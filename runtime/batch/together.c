@@ -39,8 +39,35 @@ bool together_bind(Exec *exec, const ExecInput *inputs, const double *params, Ow
     return ok;
 }
 
+/* All others tell the first. */
+static bool tell_first(Owners *owners, Sink *sink, OwnersPiece *give, OwnersPiece *take, Err *err)
+{
+    size_t bytes = 0;
+    bool ok = owners->number == 0 || sink == NULL || sink_end_part(sink, &give[0].bytes, &bytes, err);
+    give[0].n = bytes;
+    ok = ok && owners_swap(owners, give, take, err);
+    for (int k = 1; ok && owners->number == 0 && k < owners->n; k++) {
+        ok = sink_join(sink, take[k].bytes, (size_t)take[k].n, err);
+    }
+    owners_drop(owners, take);
+    return ok && owners_tell(owners, NULL, 0, take, err); /* nobody goes before the first one has all */
+}
+
+bool together_join(Owners *owners, Sink *sink, Err *err)
+{
+    OwnersPiece *pieces = calloc(2 * (size_t)owners->n, sizeof *pieces);
+    bool ok = (pieces != NULL || err_set(err, CODE_MEMORY, "out of host memory for several devices")) &&
+              tell_first(owners, sink, pieces, pieces + owners->n, err);
+    if (pieces != NULL) {
+        owners_drop(owners, pieces);
+        owners_drop(owners, pieces + owners->n);
+    }
+    free(pieces);
+    return ok;
+}
+
 /* The rows from the files of this owner's own reader, or from volumes. */
-static bool run(const Share *share, Reader *reader, Err *err)
+static bool run(const Share *share, Reader *reader, Sink *sink, Err *err)
 {
     Results *results = NULL;
     const StreamSetup setup = {.program = share->program,
@@ -49,12 +76,27 @@ static bool run(const Share *share, Reader *reader, Err *err)
                                .reader = reader,
                                .frame = share->frame,
                                .volumes = share->volumes,
+                               .sink = sink,
+                               .behind = share->bytes,
                                .bytes = share->bytes,
                                .keep = share->keep,
                                .progress = show_nothing};
     bool ok = results_begin(share->exec, share->program, NULL, NULL, &results, err) && stream_run(&setup, results, err);
     results_free(results);
     return ok;
+}
+
+/* For this owner's rows of outputs, which belong to the first one's files. */
+static bool open_sink(const Share *share, Reader *reader, Sink **out, Err *err)
+{
+    const SinkSource source = {.item = share->item,
+                               .frames = reader_frames(reader),
+                               .like = reader_info(reader, 0),
+                               .reader = reader,
+                               .compress = share->options->compress,
+                               .pyramid = share->options->pyramid,
+                               .zarr = share->options->zarr};
+    return sink_new(share->program, &source, out, err);
 }
 
 bool together_share(const Share *share, Err *err)
@@ -65,8 +107,11 @@ bool together_share(const Share *share, Err *err)
     if (!together) {
         return true;
     }
-    bool ok = !reads || reader_open(share->program, share->item, share->options, false, share->cache, &reader, err);
-    ok = ok && run(share, reader, err);
+    Sink *sink = NULL;
+    bool ok = !reads || (reader_open(share->program, share->item, share->options, false, share->cache, &reader, err) &&
+                         open_sink(share, reader, &sink, err));
+    ok = ok && run(share, reader, sink, err) && together_join(share->owners, sink, err);
+    sink_free(sink);
     reader_close(reader);
     if (!ok) {
         owners_fail(share->owners, err);

@@ -1,6 +1,7 @@
 /*
  * together: one frame on several devices (parts_share.h): of this host, a thread each, or of processes.  The first owner
- * has the files of outputs; the others do their share of the parts, and read what they need themselves.
+ * has the files of outputs; the others do their share of the parts, read what they need themselves, and write their rows
+ * where a format has parts (image_create_part).
  */
 #ifndef RUNTIME_TOGETHER_H
 #define RUNTIME_TOGETHER_H
@@ -26,6 +27,8 @@ typedef struct Share {
 /* Binds with owners, and asks them whether all can: false with a sentence where one cannot.  *together: the frame is cut;
  * else the first does it alone. */
 bool together_bind(Exec *exec, const ExecInput *inputs, const double *params, Owners *owners, bool *together, Err *err);
+/* At the end of a frame that was cut: the first owner's sink takes what those of the others tell. */
+bool together_join(Owners *owners, Sink *sink, Err *err);
 /* A share of a frame from together_bind on; what goes wrong the first owner says, too. */
 bool together_share(const Share *share, Err *err);
 

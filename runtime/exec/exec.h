@@ -48,6 +48,11 @@ bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64
  * piece, it plans strips (exec_parts), and the run takes rows where and when it needs them and gives
  * rows away as they are ready.  Neither exec_upload nor exec_download is used then.
  */
+typedef struct ExecShare {
+    int64_t grain;
+    char name[4096]; /* what the others need to know to write, too */
+} ExecShare;
+
 typedef struct ExecStream {
     void *context;
     struct Crew *crew; /* copies rows on the host; NULL: the caller does */
@@ -64,6 +69,9 @@ typedef struct ExecStream {
      * `most`: the largest label of an output of labels, NaN when it is not known yet. */
     bool (*write)(void *context, int output, double most, int64_t c, int64_t z, int64_t row, int64_t rows,
                   const void *from, size_t pitch, Err *err);
+    /* Owners may give rows of this output each: from the first row behind its cut on that is a multiple of so many rows of a
+     * plane, which `told` has of the first owner (`first`), for the others; 0: the first gives all.  NULL: likewise. */
+    bool (*share)(void *context, int output, double most, bool first, ExecShare *told, Err *err);
 } ExecStream;
 
 /* A run in one piece with rows from a stream and to it, instead of exec_upload and exec_download: all

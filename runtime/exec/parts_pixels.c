@@ -94,17 +94,17 @@ bool parts_renew(PartsPixels *p, int buffer, uint64_t bytes, uint64_t put, Err *
     return parts_store_new_for(&p->budget, bytes, put, &p->store[buffer], err);
 }
 
-/* The first owner has the outputs. */
-static bool gives(const PartsPixels *p)
+/* The first owner has the outputs, or each has some of its rows. */
+static bool gives(const PartsPixels *p, int output)
 {
-    return p->exec->owners == NULL || p->exec->owners->number == 0;
+    return p->exec->owners == NULL || p->exec->owners->number == 0 || p->all_give[output];
 }
 
 static bool give(const PartsPixels *p, int output, PartsSpan span, const void *from, Err *err)
 {
     int buffer = p->exec->program->outputs[output].buffer;
     const ExecGrid *g = grid_of(p->exec, buffer);
-    if (!gives(p)) {
+    if (!gives(p, output)) {
         return true;
     }
     const LabelIds *ids = exec_ids(p->exec, output);
@@ -135,7 +135,7 @@ bool parts_give_rows(PartsPixels *p, int buffer, PartsSpan span, const void *fro
 bool parts_write(PartsPixels *p, int buffer, PartsSpan span, const void *from, bool given, Err *err)
 {
     size_t row = parts_row_bytes(p->exec, buffer);
-    if (p->store[buffer]) {
+    if (p->store[buffer] && (!given || p->exec->plan->parts->kept[buffer])) {
         uint64_t first = (uint64_t)(span.plane * grid_of(p->exec, buffer)->h + span.row);
         TRY(parts_store_put(p->store[buffer], first * row, from, (uint64_t)span.rows * row, err));
     }
@@ -235,8 +235,8 @@ bool parts_count_labels(PartsPixels *p, Err *err)
 bool parts_give(PartsPixels *p, int buffer, Err *err)
 {
     const Program *program = p->exec->program;
-    for (int i = 0; gives(p) && i < program->n_outputs; i++) {
-        if (program->outputs[i].buffer == buffer) {
+    for (int i = 0; i < program->n_outputs; i++) {
+        if (program->outputs[i].buffer == buffer && gives(p, i)) {
             Visit v = {.pixels = p, .buffer = buffer, .output = i};
             TRY(visit_all(&v, err));
         }
@@ -247,9 +247,9 @@ bool parts_give(PartsPixels *p, int buffer, Err *err)
 bool parts_give_rest(PartsPixels *p, Err *err)
 {
     const Program *program = p->exec->program;
-    for (int i = 0; gives(p) && i < program->n_outputs; i++) {
+    for (int i = 0; i < program->n_outputs; i++) {
         int buffer = program->outputs[i].buffer;
-        if (buffer >= 0 && !p->exec->plan->parts->given[buffer]) {
+        if (buffer >= 0 && gives(p, i) && !p->exec->plan->parts->given[buffer]) {
             Visit v = {.pixels = p, .buffer = buffer, .output = i};
             TRY(visit_all(&v, err));
         }

@@ -15,6 +15,7 @@ typedef struct PartsPixels {
     PartsBudget budget;
     PartsStore **store; /* by buffer; NULL: nothing is kept of it */
     double *most;       /* by output: the largest label; NaN: not known yet */
+    bool *all_give;     /* by output: each owner gives rows of it, and not the first one alone */
     char *line;         /* rows of an input before they are converted */
     size_t line_bytes;
 } PartsPixels;

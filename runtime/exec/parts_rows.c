@@ -7,6 +7,7 @@
  * need stay on the host, so that inputs are read once a segment, in order.
  */
 #include "parts_boxes.h"
+#include "parts_share.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,8 @@ bool parts_gives_in_turn(const Segment *seg, int buffer)
 bool parts_gives_late(const Segment *seg, int buffer)
 {
     bool in_turn = parts_gives_in_turn(seg, buffer);
-    return !is_in_order(seg, buffer) || (seg->shared && !(in_turn && seg->run->owners->number == 0));
+    bool gives = in_turn && (seg->run->owners->number == 0 || seg->run->grain[buffer] > 0);
+    return !is_in_order(seg, buffer) || (seg->shared && !gives);
 }
 
 /* and so many rows of the image lie before a slab's plane (channel), and before the slab in a window with
@@ -95,9 +97,10 @@ static bool write_lines(Run *run, const Stretch *s, const char *from)
 {
     size_t bytes = parts_row_bytes(run->exec, s->buffer);
     for (int64_t done = 0; done < s->lines;) {
-        PartsSpan span = parts_span_of(run, s->buffer, s->line + done, s->lines - done);
+        int64_t line = s->line + done, before = s->first - line, left = s->lines - done;
+        PartsSpan span = parts_span_of(run, s->buffer, line, before > 0 ? least(before, left) : left);
         TRY(!exec_stopped(run->exec, run->err));
-        TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes, s->given, run->err));
+        TRY(parts_write(&run->pixels, s->buffer, span, from + (size_t)done * bytes, s->given && before <= 0, run->err));
         done += span.rows;
     }
     return true;
@@ -449,6 +452,7 @@ static bool next_stretch(Segment *seg, Stretch *s)
                 .there = (slab_row(seg, w, to - from, at->slab) + at->at - from) * lines + at->line,
                 .line = slab_line(seg, w->buffer, at->slab) + at->at * lines + at->line,
                 .given = given,
+                .first = given && seg->shared ? parts_share_first(seg, w->buffer) : 0,
             };
             if (cut_block(run, s, at->line, at->rows * lines)) {
                 at->line += s->lines;

@@ -346,11 +346,12 @@ static bool open_window(Segment *seg, int i)
         TRY(exec_slice(exec, w->second, w->bytes, &seg->places[1][i], run->err));
     }
     exec->mem[w->buffer] = seg->mem[i] = seg->places[0][i];
-    bool stored = run->parts->kept[w->buffer] || parts_gives_late(seg, w->buffer);
+    bool passes = seg->shared && run->owners->number > 0; /* to those before it, at least the rows at its cut */
+    bool stored = run->parts->kept[w->buffer] || parts_gives_late(seg, w->buffer) || passes;
     if (w->keep && !parts_is_vector(run->plan, w->buffer) && stored) {
         const ExecGrid *g = parts_grid_of(run, w->buffer);
         uint64_t bytes = (uint64_t)g->planes * (uint64_t)g->h * parts_row_bytes(exec, w->buffer);
-        bool own = seg->shared && !run->parts->kept[w->buffer] && run->owners->number > 0; /* no more than its share */
+        bool own = passes && !run->parts->kept[w->buffer]; /* no more than its share */
         uint64_t put = own ? bytes / (uint64_t)seg->plan->extent * (uint64_t)(seg->to - seg->from) : bytes;
         TRY(parts_renew(&run->pixels, w->buffer, bytes, put, run->err));
     }
@@ -687,7 +688,7 @@ static bool run_laid_out(Run *run, PartsSegment *plan)
     if (ok) {
         parts_share_out(&seg);
         forget_overwritten(&seg);
-        ok = parts_share_fetch(&seg) && open_all(&seg);
+        ok = parts_share_agree(&seg) && parts_share_fetch(&seg) && open_all(&seg);
     }
     seg.rows = plan->rows;
     ok = ok && (plan->kind == PARTS_CUT ? run_parts : run_tasks)(&seg);
@@ -833,10 +834,13 @@ static bool begin(Run *run)
         run->resident[i] = NOWHERE;
     }
     run->made = calloc(buffers, sizeof *run->made);
+    run->grain = calloc(buffers, sizeof *run->grain);
+    run->pixels.all_give = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.all_give);
     run->pixels.store = calloc(buffers, sizeof *run->pixels.store);
     run->pixels.most = calloc((size_t)run->program->n_outputs + 1, sizeof *run->pixels.most);
     return (run->vectors && run->labels && run->state && run->notes && run->done && run->scratch && run->filled &&
-            run->resident && run->made && run->pixels.store && run->pixels.most) ||
+            run->resident && run->made && run->grain && run->pixels.all_give && run->pixels.store &&
+            run->pixels.most) ||
            no_memory(run->err);
 }
 
@@ -861,6 +865,8 @@ static void end(Run *run)
     free(run->filled);
     free(run->resident);
     free(run->made);
+    free(run->grain);
+    free(run->pixels.all_give);
     free(run->pixels.store);
     free(run->pixels.most);
     free(run->pixels.line);

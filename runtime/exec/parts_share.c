@@ -111,6 +111,78 @@ void parts_share_note(const Segment *seg)
     }
 }
 
+/* ---- who gives outputs ----------------------------------------------------------------------- */
+
+/* Where the rows begin that owner k gives. */
+static int first_given(const Run *run, int buffer, int extent, int rows, int k)
+{
+    const int64_t cut = cut_before(extent, rows, k, run->owners->n), grain = run->grain[buffer];
+    const int64_t first = k == 0 ? 0 : grain == 0 ? extent : (cut + grain - 1) / grain * grain;
+    return first < extent ? (int)first : extent;
+}
+
+int64_t parts_share_first(const Segment *seg, int buffer)
+{
+    const PartsSegment *plan = seg->plan;
+    return first_given(seg->run, buffer, plan->extent, plan->rows, seg->run->owners->number) *
+           parts_lines_of(seg, buffer);
+}
+
+/* The first owner opens the file, and tells the others of it. */
+static bool agree(const Segment *seg, int output, int64_t *grain)
+{
+    Run *run = seg->run;
+    const ExecStream *stream = run->pixels.stream;
+    const bool first = run->owners->number == 0;
+    ExecShare *share = calloc(1, sizeof *share);
+    OwnersPiece *pieces = calloc((size_t)run->owners->n, sizeof *pieces);
+    const double most = run->pixels.most[output];
+    bool ok = (share != NULL && pieces != NULL) || no_memory(run);
+    ok = ok && (!first || stream->share == NULL || stream->share(stream->context, output, most, true, share, run->err));
+    ok = ok && owners_tell(run->owners, share, sizeof *share, pieces, run->err);
+    if (ok && !first) {
+        memcpy(share, pieces[0].bytes, sizeof *share);
+        ok = share->grain == 0 || stream->share(stream->context, output, most, false, share, run->err);
+    }
+    *grain = ok ? share->grain : 0;
+    if (pieces != NULL) {
+        owners_drop(run->owners, pieces);
+    }
+    free(pieces);
+    free(share);
+    return ok;
+}
+
+/* The only output of a buffer; -1: there are more, or none. */
+static int output_of(const Run *run, int buffer)
+{
+    int output = -1, n = 0;
+    for (int i = 0; i < run->program->n_outputs; i++) {
+        if (run->program->outputs[i].buffer == buffer) {
+            output = i;
+            n++;
+        }
+    }
+    return n == 1 ? output : -1;
+}
+
+bool parts_share_agree(Segment *seg)
+{
+    Run *run = seg->run;
+    for (int i = 0; seg->shared && i < seg->plan->n_windows; i++) {
+        const PartsWindow *w = &seg->plan->windows[i];
+        bool given = w->keep && !w->whole && run->parts->given[w->buffer] && !run->muted;
+        int output = given && parts_gives_in_turn(seg, w->buffer) ? output_of(run, w->buffer) : -1;
+        if (output >= 0 && !run->pixels.all_give[output]) {
+            int64_t grain;
+            TRY(agree(seg, output, &grain));
+            run->pixels.all_give[output] = grain > 0;
+            run->grain[w->buffer] = grain > 0 && seg->plan->planes ? 1 : grain;
+        }
+    }
+    return true;
+}
+
 /* ---- rows between owners ----------------------------------------------------------------------- */
 
 /* Rows (planes) from .. to - 1; none where to is not larger. */
@@ -288,27 +360,33 @@ bool parts_share_fetch(Segment *seg)
     return true;
 }
 
-static bool to_first(Run *run, int buffer, bool gives)
+bool parts_share_give(Run *run, int buffer)
 {
     Swap s;
     bool ok = begin(&s, run, buffer);
-    if (ok) {
-        s.wanted[0] = (Range){0, s.made.extent};
-        s.gives = gives;
-        ok = swap_all(&s);
+    for (int k = 0; ok && k < run->owners->n; k++) {
+        s.wanted[k] = (Range){first_given(run, buffer, s.made.extent, s.made.rows, k),
+                              first_given(run, buffer, s.made.extent, s.made.rows, k + 1)};
     }
+    s.gives = true;
+    ok = ok && swap_all(&s);
     free(s.wanted);
     return ok;
 }
 
-bool parts_share_give(Run *run, int buffer)
-{
-    return to_first(run, buffer, true);
-}
-
 bool parts_share_collect(Run *run, int buffer)
 {
-    return !is_cut(run, buffer) || to_first(run, buffer, false);
+    Swap s;
+    if (!is_cut(run, buffer)) {
+        return true;
+    }
+    bool ok = begin(&s, run, buffer);
+    if (ok) {
+        s.wanted[0] = (Range){0, s.made.extent};
+        ok = swap_all(&s);
+    }
+    free(s.wanted);
+    return ok;
 }
 
 bool parts_share_end(Run *run, bool ok)

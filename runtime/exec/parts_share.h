@@ -20,7 +20,11 @@ void parts_share_out(Segment *seg);
 bool parts_share_fetch(Segment *seg);
 /* Whose rows are whose after the segment. */
 void parts_share_note(const Segment *seg);
-/* The first owner, which has given its own rows away, gives those of the others behind them. */
+/* Who gives rows of the segment's outputs: each owner its own, or the first one all. */
+bool parts_share_agree(Segment *seg);
+/* The first row, through all planes, that this owner gives. */
+int64_t parts_share_first(const Segment *seg, int buffer);
+/* Rows that others have made, behind those that each owner has given, go to it, and to outputs. */
 bool parts_share_give(Run *run, int buffer);
 /* The first owner gets all rows of a buffer. */
 bool parts_share_collect(Run *run, int buffer);

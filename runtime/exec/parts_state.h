@@ -14,7 +14,8 @@ typedef struct Stretch {
     int buffer;
     DevMem *mem;
     int64_t there, line, lines; /* there: the first one on the device; line: on the host */
-    bool given;                 /* on their way down: to outputs, too */
+    bool given;                 /* on their way down: to outputs, too, from line `first` on */
+    int64_t first;
 } Stretch;
 
 /* How what a store has was shared out: in parts of so many rows (planes); 0: every owner has all of it. */
@@ -27,6 +28,7 @@ typedef struct Run {
     Exec *exec;
     Owners *owners;  /* who shares it (parts_share.h); NULL: nobody */
     PartsMade *made; /* by buffer */
+    int64_t *grain;  /* by buffer: owners give rows from such a multiple on; 0: the first gives all */
     const Program *program;
     const ExecPlan *plan;
     PartsPlan *parts;

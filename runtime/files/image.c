@@ -61,6 +61,7 @@ struct ImageWriter {
     ImageInfo shape;
     void *state;
     int fd;
+    bool part;     /* of another writer's file or folder */
     int64_t *done; /* rows written so far of each plane, [t][c][z] */
     char path[PATH_BYTES], temp[PATH_BYTES];
 };
@@ -347,8 +348,21 @@ static ImageInfo resized(const ImageInfo *like, const ImagePlace *place, int64_t
     return out;
 }
 
-bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
-                  ImageWriter **out, Err *err)
+/* A new temporary file or folder, or that of the whole. */
+static bool open_output(ImageWriter *writer, const char *whole, Err *err)
+{
+    const bool folder = writer->format->folder;
+    if (whole == NULL) {
+        return (folder ? file_temp_folder : file_temp)(writer->path, writer->temp, sizeof writer->temp, &writer->fd,
+                                                       err);
+    }
+    writer->part = true;
+    writer->fd = open(whole, (folder ? O_RDONLY | O_DIRECTORY : O_RDWR) | O_CLOEXEC);
+    return writer->fd >= 0 || file_err_set(err, CODE_OUTPUT, "write", writer->path, errno);
+}
+
+static bool create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                   const char *whole, ImageWriter **out, Err *err)
 {
     static const ImageMeta nothing;
     *out = NULL;
@@ -375,8 +389,7 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
     }
     writer->format = format_called(format);
     assert(writer->format != NULL);
-    bool folder = writer->format->folder;
-    if (!(folder ? file_temp_folder : file_temp)(path, writer->temp, sizeof writer->temp, &writer->fd, err)) {
+    if (!open_output(writer, whole, err)) {
         free(done);
         free(writer);
         return false;
@@ -387,12 +400,20 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
         like = resized(meta->like, &meta->place, shape->y);
         with.like = &like;
     }
-    if (!writer->format->create(writer->path, writer->fd, &writer->shape, elem, &with, &writer->state, err)) {
+    if (!(whole == NULL ? writer->format->create : writer->format->create_part)(writer->path, writer->fd,
+                                                                                &writer->shape, elem, &with,
+                                                                                &writer->state, err)) {
         image_abort(writer);
         return false;
     }
     *out = writer;
     return true;
+}
+
+bool image_create(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                  ImageWriter **out, Err *err)
+{
+    return create(path, format, shape, elem, meta, NULL, out, err);
 }
 
 bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from,
@@ -405,7 +426,7 @@ bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t r
     }
     assert(inside(shape, &at));
     int64_t *done = &writer->done[(at.t * shape->c + c) * shape->z + at.z];
-    assert(*done == row);
+    assert(writer->part || *done == row);
     TRY(writer->format->write(writer->state, &at, from, pitch, err));
     *done += rows;
     return true;
@@ -448,7 +469,61 @@ void image_abort(ImageWriter *writer)
     if (writer->state != NULL) {
         writer->format->discard(writer->state);
     }
-    file_discard(writer->temp, writer->fd);
+    if (writer->part) {
+        (void)close(writer->fd);
+    } else {
+        file_discard(writer->temp, writer->fd);
+    }
     free(writer->done);
     free(writer);
+}
+
+/* ---- parts ----------------------------------------------------------------------------- */
+
+int64_t image_grain(const ImageWriter *writer)
+{
+    return writer->format->grain != NULL ? writer->format->grain(writer->state) : 0;
+}
+
+const char *image_temporary(const ImageWriter *writer)
+{
+    return writer->temp;
+}
+
+bool image_create_part(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                       const char *whole, ImageWriter **out, Err *err)
+{
+    return create(path, format, shape, elem, meta, whole, out, err);
+}
+
+static size_t done_bytes(const ImageWriter *writer)
+{
+    return (size_t)(writer->shape.t * writer->shape.c * writer->shape.z) * sizeof *writer->done;
+}
+
+/* How many rows of each plane, and what the format tells. */
+bool image_end_part(ImageWriter *part, void **told, size_t *bytes, Err *err)
+{
+    char *text = NULL;
+    FILE *to = open_memstream(&text, bytes);
+    bool ok = to != NULL;
+    if (ok) {
+        ok = fwrite(part->done, 1, done_bytes(part), to) == done_bytes(part) &&
+             part->format->end_part(part->state, to, err);
+        ok = fclose(to) == 0 && ok;
+    }
+    *told = text;
+    if (!ok && err->code == CODE_OK) {
+        err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", part->path);
+    }
+    return ok;
+}
+
+bool image_join(ImageWriter *whole, const void *told, size_t bytes, Err *err)
+{
+    const int64_t *done = told;
+    for (size_t i = 0; i < done_bytes(whole) / sizeof *done; i++) {
+        whole->done[i] += done[i];
+    }
+    return whole->format->join(whole->state, (const char *)told + done_bytes(whole), bytes - done_bytes(whole), err);
 }

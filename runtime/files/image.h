@@ -167,4 +167,18 @@ bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t r
 bool image_commit(ImageWriter *writer, Err *err); /* frees the writer, whatever happens */
 void image_abort(ImageWriter *writer);            /* removes the temporary file; NULL is allowed */
 
+/*
+ * Several writers of one image, in this process or in others that see the same files: that of the whole, and *parts* of
+ * its rows, which begin with a multiple of image_grain (0: it has no parts).  `whole`: image_temporary of the whole, as the
+ * part's process sees it; all else as for the whole.  When a part has its rows, image_end_part tells what the whole is to
+ * know (owned by the caller, free), and image_join tells it: of all parts in the order of their rows.  A part is freed by
+ * image_abort.
+ */
+int64_t image_grain(const ImageWriter *writer);
+const char *image_temporary(const ImageWriter *writer);
+bool image_create_part(const char *path, const char *format, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                       const char *whole, ImageWriter **out, Err *err);
+bool image_end_part(ImageWriter *part, void **told, size_t *bytes, Err *err);
+bool image_join(ImageWriter *whole, const void *told, size_t bytes, Err *err);
+
 #endif

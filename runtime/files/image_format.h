@@ -13,6 +13,8 @@
 #include "../host/crew.h"
 #include "seen.h"
 
+#include <stdio.h>
+
 /* Where rows of one plane come from or go to. */
 typedef struct ImageRows {
     int64_t t, c, z, row, rows;
@@ -50,6 +52,17 @@ typedef struct ImageFormat {
     bool (*finish)(void *state, Err *err);
     bool (*published)(void *state, Err *err);
     void (*discard)(void *state);
+
+    /*
+     * Several writers of one output (image_create_part).  `grain`: parts begin with a multiple of so many rows of their
+     * plane, where it has parts; 0: this output has none.  create_part: a writer for some of the rows, fd as that of the
+     * whole.  end_part: what the whole has to know of it; join: there.  NULL: no output of this format has parts.
+     */
+    int64_t (*grain)(const void *state);
+    bool (*create_part)(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta,
+                        void **state, Err *err);
+    bool (*end_part)(void *state, FILE *to, Err *err);
+    bool (*join)(void *state, const void *from, size_t bytes, Err *err);
 } ImageFormat;
 
 extern const ImageFormat image_tiff, image_png, image_jpeg, image_jp2, image_fits, image_folder, image_geojson,

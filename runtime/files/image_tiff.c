@@ -907,4 +907,8 @@ const ImageFormat image_tiff = {
     .write = tiff_write,
     .finish = tiff_finish,
     .discard = tiff_discard,
+    .grain = tiff_grain,
+    .create_part = tiff_create_part,
+    .end_part = tiff_end_part,
+    .join = tiff_join,
 };

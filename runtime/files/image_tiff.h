@@ -92,5 +92,10 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
 bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
 bool tiff_finish(void *state, Err *err);
 void tiff_discard(void *state);
+int64_t tiff_grain(const void *state);
+bool tiff_create_part(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                      Err *err);
+bool tiff_end_part(void *state, FILE *to, Err *err);
+bool tiff_join(void *state, const void *from, size_t bytes, Err *err);
 
 #endif

@@ -141,6 +141,9 @@ struct TiffPack {
     char *tile[HANDS];  /* cut from its band; NULL: strips */
     int hands, at_once; /* 1 where the caller does all: its memory is warm then */
     Crew *crew;
+    char *kept; /* strips that are not in a file */
+    size_t kept_bytes;
+    FILE *keeps;
 };
 
 static bool no_memory(const TiffPack *pack, Err *err)
@@ -162,6 +165,8 @@ bool tiff_pack_new(const TiffPackShape *shape, TiffPack **out, Err *err)
     pack->strips = (shape->rows + shape->rows_per_strip - 1) / shape->rows_per_strip * pack->across;
     pack->offset = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->offset);
     pack->size = calloc((size_t)(shape->pages * pack->strips), sizeof *pack->size);
+    pack->keeps = shape->fd < 0 ? open_memstream(&pack->kept, &pack->kept_bytes) : NULL;
+    TRY(shape->fd >= 0 || pack->keeps != NULL || no_memory(pack, err));
     bool large = shape->pages * shape->rows * shape->row_bytes >= LARGE;
     pack->hands = large ? HANDS : 1;
     pack->at_once = large ? AT_ONCE : 1;
@@ -192,6 +197,10 @@ void tiff_pack_free(TiffPack *pack)
         free(pack->strip[i].own);
     }
     crew_free(pack->crew);
+    if (pack->keeps != NULL) {
+        (void)fclose(pack->keeps);
+    }
+    free(pack->kept);
     free(pack->partial);
     free(pack->offset);
     free(pack->size);
@@ -223,16 +232,22 @@ static void pack_share(void *context, int hand)
     }
 }
 
+static bool put(const TiffPack *pack, const void *from, size_t size, Err *err)
+{
+    if (pack->keeps != NULL) {
+        return fwrite(from, 1, size, pack->keeps) == size || no_memory(pack, err);
+    }
+    return image_pwrite(pack->shape.fd, from, size, *pack->shape.end) ||
+           file_err_set(err, CODE_OUTPUT, "write", pack->shape.path, errno);
+}
+
 /* Packs the strips that are there and writes them. */
 static bool flush(TiffPack *pack, Err *err)
 {
     crew_run(pack->crew, pack_share, pack, pack->hands);
     for (int i = 0; i < pack->n; i++) {
         Strip *s = &pack->strip[i];
-        TRY(s->size > 0 || no_memory(pack, err));
-        if (!image_pwrite(pack->shape.fd, s->packed, s->size, *pack->shape.end)) {
-            return file_err_set(err, CODE_OUTPUT, "write", pack->shape.path, errno);
-        }
+        TRY((s->size > 0 || no_memory(pack, err)) && put(pack, s->packed, s->size, err));
         pack->offset[s->number] = *pack->shape.end;
         pack->size[s->number] = s->size;
         *pack->shape.end += s->size;
@@ -356,6 +371,37 @@ bool tiff_pack_rows(TiffPack *pack, uint64_t page, uint64_t row, uint64_t rows, 
         from += n * pitch;
     }
     return pack->n == 0 || flush(pack, err); /* the caller's rows go */
+}
+
+/* ---- strips of others -------------------------------------------------------------------- */
+
+/* Where they begin, how many there are, their sizes, their bytes. */
+bool tiff_pack_tell(const TiffPack *pack, FILE *to)
+{
+    uint64_t all = pack->shape.pages * pack->strips, head[2] = {0, all};
+    for (; head[0] < all && pack->size[head[0]] == 0; head[0]++) {
+    }
+    for (; head[1] > head[0] && pack->size[head[1] - 1] == 0; head[1]--) {
+    }
+    head[1] -= head[0];
+    return fflush(pack->keeps) == 0 && fwrite(head, sizeof head, 1, to) == 1 &&
+           fwrite(pack->size + head[0], sizeof *pack->size, (size_t)head[1], to) == head[1] &&
+           fwrite(pack->kept, 1, pack->kept_bytes, to) == pack->kept_bytes;
+}
+
+bool tiff_pack_join(TiffPack *pack, const void *from, size_t bytes, Err *err)
+{
+    uint64_t head[2];
+    memcpy(head, from, sizeof head);
+    const char *at = (const char *)from + sizeof head;
+    memcpy(pack->size + head[0], at, (size_t)head[1] * sizeof *pack->size);
+    at += head[1] * sizeof *pack->size;
+    TRY(put(pack, at, bytes - (size_t)(at - (const char *)from), err));
+    for (uint64_t i = head[0]; i < head[0] + head[1]; i++) {
+        pack->offset[i] = *pack->shape.end;
+        *pack->shape.end += pack->size[i];
+    }
+    return true;
 }
 
 uint64_t tiff_pack_offset(const TiffPack *pack, uint64_t page, uint64_t strip)

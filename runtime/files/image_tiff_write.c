@@ -12,6 +12,8 @@
  * Levels of detail are halved row by row from the one before.  They stand behind it, and their directories (SubIFDs) in
  * front of that of their page.
  *
+ * Parts of a file (image_create_part) write rows where they belong, or pack their strips, which the whole appends.
+ *
  * Samples of RGB pixels come one channel at a time and are merged with what the file holds; where they are compressed or
  * in tiles, they stay apart.
  */
@@ -66,6 +68,7 @@ typedef struct TiffOut {
     bool big;
     TiffMethod method;
     uint32_t tile;          /* width and height; 0: strips */
+    bool part;              /* strips that are packed are kept for the whole */
     bool rgb, apart;        /* c is samples of a pixel, which are not stored side by side */
     bool nearest;           /* levels have every second pixel, others means */
     uint64_t pages, planes; /* planes: of one sample each */
@@ -543,7 +546,7 @@ static bool take_memory(TiffOut *out, bool pack, Err *err)
     for (int i = 0; pack && i < out->levels; i++) {
         OutLevel *level = &out->level[i];
         const TiffPackShape strips = {.path = out->path,
-                                      .fd = out->fd,
+                                      .fd = out->part ? -1 : out->fd,
                                       .end = &out->end,
                                       .pages = out->apart ? out->planes : out->pages,
                                       .rows = level->y,
@@ -557,8 +560,8 @@ static bool take_memory(TiffOut *out, bool pack, Err *err)
     return true;
 }
 
-bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
-                 Err *err)
+static bool create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, bool part,
+                   void **state, Err *err)
 {
     TiffOut *out = calloc(1, sizeof *out);
     if (out == NULL) {
@@ -573,6 +576,7 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     *state = out;
     out->path = path;
     out->fd = fd;
+    out->part = part;
     out->shape = *shape;
     out->elem = elem;
     out->method = !meta->compress ? TIFF_STORE : meta->zstd ? TIFF_ZSTD : TIFF_DEFLATE;
@@ -590,6 +594,39 @@ bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     return take_memory(out, pack, err) && meta_describe(shape, out->rgb, elem, &with, &out->description, err);
+}
+
+bool tiff_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                 Err *err)
+{
+    return create(path, fd, shape, elem, meta, false, state, err);
+}
+
+/* Whole strips; of images that are packed, so many bytes may come together that the first writer packs them alone. */
+int64_t tiff_grain(const void *state)
+{
+    const TiffOut *out = state;
+    bool plain = out->levels == 1 && out->tile == 0 && !out->rgb;
+    return plain && (out->method == TIFF_STORE || out->nearest) ? (int64_t)out->level[0].rows_per_strip : 0;
+}
+
+bool tiff_create_part(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                      Err *err)
+{
+    return create(path, fd, shape, elem, meta, true, state, err);
+}
+
+bool tiff_end_part(void *state, FILE *to, Err *err)
+{
+    const TiffOut *out = state;
+    return out->level[0].pack == NULL || tiff_pack_tell(out->level[0].pack, to) ||
+           err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
+}
+
+bool tiff_join(void *state, const void *from, size_t bytes, Err *err)
+{
+    TiffOut *out = state;
+    return out->level[0].pack == NULL || tiff_pack_join(out->level[0].pack, from, bytes, err);
 }
 
 bool tiff_finish(void *state, Err *err)

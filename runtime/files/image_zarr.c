@@ -462,4 +462,8 @@ const ImageFormat image_zarr = {
     .finish = zarr_finish,
     .published = zarr_publish,
     .discard = zarr_discard,
+    .grain = zarr_grain,
+    .create_part = zarr_create_part,
+    .end_part = zarr_end_part,
+    .join = zarr_join,
 };

@@ -17,6 +17,11 @@ bool zarr_write(void *state, const ImageRows *at, const void *from, size_t pitch
 bool zarr_finish(void *state, Err *err);
 bool zarr_publish(void *state, Err *err);
 void zarr_discard(void *state);
+int64_t zarr_grain(const void *state);
+bool zarr_create_part(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                      Err *err);
+bool zarr_end_part(void *state, FILE *to, Err *err);
+bool zarr_join(void *state, const void *from, size_t bytes, Err *err);
 
 /* True for a folder that has metadata of zarr. */
 bool image_zarr_is(const char *folder);

@@ -5,6 +5,9 @@
  * wait in the band of their plane until it is full; then it is cut into chunks, which are packed and written by several
  * threads, and halved into a band of the next level.  Chunks of zeros are not written: readers take the fill value.
  *
+ * A part (image_create_part) begins with a band, of which chunks are written where those of the whole are.  Where its first
+ * band, or its last one, is but half of one of the next level, it tells the whole of that half, and the whole goes on.
+ *
  * What waits is held in memory up to a bound, and in a file without a name beyond it: that happens to volumes that come as
  * rows of all planes.
  */
@@ -48,11 +51,21 @@ typedef struct ZarrOut {
     int64_t planes;
     char **band[LEVELS_MOST]; /* rows of a plane that wait; NULL: none */
     bool *mapped[LEVELS_MOST];
+    int64_t *half[LEVELS_MOST]; /* by plane: which of its bands has its upper half; -1: none */
+    bool part;                  /* another writer has the rest */
+    struct Half *halves;        /* lower ones of which a part has not the upper */
+    int n_halves;
     size_t held;                        /* bytes of those in memory */
     unsigned char *scratch[HANDS_MOST]; /* a chunk */
     int hands;
     Crew *crew; /* NULL: the caller does all */
 } ZarrOut;
+
+/* Half of a band of a level, from its row `first` on. */
+typedef struct Half {
+    int64_t level, plane, y, first, rows;
+    char *at; /* owned */
+} Half;
 
 static bool no_memory(const ZarrOut *out, Err *err)
 {
@@ -341,6 +354,21 @@ static void look_at_range(const Band *b)
     }
 }
 
+/* The memory of a band goes to the list of halves. */
+static bool keep_half(ZarrOut *out, Half half, Err *err)
+{
+    Half *more = realloc(out->halves, ((size_t)out->n_halves + 1) * sizeof *more);
+    TRY(more != NULL || no_memory(out, err));
+    size_t line = (size_t)out->plan.x[half.level] * out->bytes, bytes = (size_t)half.rows * line;
+    out->halves = more;
+    half.at = malloc(bytes + 1);
+    TRY(half.at != NULL || no_memory(out, err));
+    memcpy(half.at, out->band[half.level][half.plane] + (size_t)half.first * line, bytes);
+    more[out->n_halves++] = half;
+    drop_band(out, (int)half.level, half.plane);
+    return true;
+}
+
 /* A band is complete: it is written, and so are those of coarser levels that it completes. */
 static bool end_band(Band b, Err *err)
 {
@@ -362,6 +390,10 @@ static bool end_band(Band b, Err *err)
         drop_band(out, b.level, b.plane);
         b.y /= 2;
         b.rows = band_rows(out, next, b.y);
+        if (first > 0 && out->half[next][b.plane] != b.y) {
+            return keep_half(out, (Half){next, b.plane, b.y, first, h.rows, NULL}, err);
+        }
+        out->half[next][b.plane] = first == 0 ? b.y : -1;
         if (first + h.rows < b.rows) {
             return true;
         }
@@ -542,7 +574,12 @@ void zarr_discard(void *state)
         }
         free(out->band[level]);
         free(out->mapped[level]);
+        free(out->half[level]);
     }
+    for (int i = 0; i < out->n_halves; i++) {
+        free(out->halves[i].at);
+    }
+    free(out->halves);
     for (int i = 0; i < HANDS_MOST; i++) {
         free(out->scratch[i]);
     }
@@ -567,7 +604,11 @@ static bool take_memory(ZarrOut *out, Err *err)
     for (int level = 0; ok && level < out->plan.levels; level++) {
         out->band[level] = calloc((size_t)out->planes, sizeof *out->band[level]);
         out->mapped[level] = calloc((size_t)out->planes, sizeof *out->mapped[level]);
-        ok = out->band[level] != NULL && out->mapped[level] != NULL;
+        out->half[level] = malloc((size_t)out->planes * sizeof *out->half[level]);
+        ok = out->band[level] != NULL && out->mapped[level] != NULL && out->half[level] != NULL;
+        for (int64_t plane = 0; ok && plane < out->planes; plane++) {
+            out->half[level][plane] = -1;
+        }
     }
     double bytes = (double)out->planes * (double)s->x * (double)s->y * (double)out->bytes;
     out->hands = bytes >= HUGE ? most_hands() : HANDS;
@@ -579,8 +620,8 @@ static bool take_memory(ZarrOut *out, Err *err)
     return ok || no_memory(out, err);
 }
 
-bool zarr_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
-                 Err *err)
+static bool create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, bool part,
+                   void **state, Err *err)
 {
     ZarrOut *out = calloc(1, sizeof *out);
     if (out == NULL) {
@@ -589,6 +630,7 @@ bool zarr_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
     *state = out;
     out->path = path;
     out->fd = fd;
+    out->part = part;
     out->truth = elem == ELEM_BOOL;
     out->bytes = elem_size(elem);
     size_t image = image_length(path), plate = zarr_plate_length(path);
@@ -601,8 +643,95 @@ bool zarr_create(const char *path, int fd, const ImageInfo *shape, Elem elem, co
         return false;
     }
     TRY(take_memory(out, err));
-    for (int level = 0; level < out->plan.levels; level++) {
+    for (int level = 0; level < out->plan.levels && !part; level++) {
         TRY(put_array(out, level, err));
+    }
+    return true;
+}
+
+bool zarr_create(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                 Err *err)
+{
+    return create(path, fd, shape, elem, meta, false, state, err);
+}
+
+/* ---- parts ------------------------------------------------------------------------------- */
+
+int64_t zarr_grain(const void *state)
+{
+    const ZarrOut *out = state;
+    return out->plan.block % 2 == 0 ? out->plan.block : 0;
+}
+
+bool zarr_create_part(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
+                      Err *err)
+{
+    return create(path, fd, shape, elem, meta, true, state, err);
+}
+
+static int by_level(const void *a, const void *b)
+{
+    const Half *x = a, *y = b;
+    return x->level != y->level ? (x->level > y->level) - (x->level < y->level) : (x->y > y->y) - (x->y < y->y);
+}
+
+/* The range of pixels, and halves: their places, each with its rows. */
+bool zarr_end_part(void *state, FILE *to, Err *err)
+{
+    ZarrOut *out = state;
+    const size_t c = (size_t)out->plan.shape.c;
+    for (int level = 1; level < out->plan.levels; level++) {
+        for (int64_t plane = 0; plane < out->planes; plane++) {
+            int64_t y = out->half[level][plane];
+            if (out->band[level][plane] != NULL && y >= 0) {
+                TRY(keep_half(out, (Half){level, plane, y, 0, out->plan.block / 2, NULL}, err));
+            }
+        }
+    }
+    if (out->n_halves > 0) {
+        qsort(out->halves, (size_t)out->n_halves, sizeof *out->halves, by_level);
+    }
+    bool ok = fwrite(out->plan.low, sizeof *out->plan.low, c, to) == c &&
+              fwrite(out->plan.high, sizeof *out->plan.high, c, to) == c;
+    for (int i = 0; ok && i < out->n_halves; i++) {
+        const Half *h = &out->halves[i];
+        size_t bytes = (size_t)h->rows * (size_t)out->plan.x[h->level] * out->bytes;
+        ok = fwrite(h, sizeof *h, 1, to) == 1 && fwrite(h->at, 1, bytes, to) == bytes;
+    }
+    return ok || no_memory(out, err);
+}
+
+/* Half of a band comes: a lower one completes it. */
+static bool join_half(ZarrOut *out, const Half *h, const char *from, Err *err)
+{
+    const int level = (int)h->level;
+    size_t line = (size_t)out->plan.x[level] * out->bytes;
+    TRY(need_band(out, level, h->plane, err));
+    memcpy(out->band[level][h->plane] + (size_t)h->first * line, from, (size_t)h->rows * line);
+    out->half[level][h->plane] = h->first == 0 ? h->y : -1;
+    Band band = {.out = out, .level = level, .plane = h->plane, .y = h->y, .rows = band_rows(out, level, h->y)};
+    band.from = out->band[level][h->plane];
+    band.pitch = line;
+    return h->first + h->rows < band.rows || end_band(band, err);
+}
+
+bool zarr_join(void *state, const void *from, size_t bytes, Err *err)
+{
+    ZarrOut *out = state;
+    const size_t c = (size_t)out->plan.shape.c;
+    const char *at = from, *end = at + bytes;
+    for (size_t i = 0; i < 2 * c; i++, at += sizeof(double)) {
+        double value;
+        memcpy(&value, at, sizeof value);
+        double *to = i < c ? &out->plan.low[i] : &out->plan.high[i - c];
+        *to = i < c ? (value < *to ? value : *to) : (value > *to ? value : *to);
+    }
+    while (at < end) {
+        Half half;
+        memcpy(&half, at, sizeof half);
+        at += sizeof half;
+        TRY(join_half(out, &half, at, err));
+        at += (size_t)half.rows * (size_t)out->plan.x[half.level] * out->bytes;
     }
     return true;
 }

@@ -94,6 +94,17 @@ for n in $shared_by; do
 done
 expect 3 'no device' start 2 "$PIPEC" run one.pipe "$SAMPLES/timelapse.tif" -o none --device nothing
 
+cat >parts.pipe <<'PIPE'
+input image[y, x]
+smooth = gaussian(image, 2)
+objects = label(smooth > 100)
+output objects
+output smooth as zarr(chunk = 16)
+PIPE
+expect 0 '' "$PIPEC" run parts.pipe "$SAMPLES/blobs.tif" -q -o parts
+expect 0 '' start 3 "$PIPEC" run parts.pipe "$SAMPLES/blobs.tif" -o parts3 --memory 250000
+check diff -r -x '.*' parts parts3
+
 # ---- one process is killed -------------------------------------------------------------------
 number=0
 while [ $number -lt $kills ]; do
