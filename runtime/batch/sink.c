@@ -542,6 +542,23 @@ static bool end_image(Sink *sink, int k, int64_t frame, const Results *results, 
     return (!spooled || unspool(sink, k, frame, 1, err)) && end_frame_file(sink, k, frame, err);
 }
 
+/* Whole numbers of a file of one frame as they are, without a copy; *all: the format has taken them. */
+static bool put_all(Sink *sink, int k, int64_t frame, const Results *results, bool *all, Err *err)
+{
+    const ProgOutput *output = &sink->program->outputs[k];
+    SinkOutput *out = &sink->outputs[k];
+    bool one = sink->source.frames->n == 1 || file_per_frame(sink, k);
+    *all = false;
+    if (!one || output->kind == OUT_LABELS || output->kind == OUT_SERIES || !elem_is_integer(results->elems[k])) {
+        return true;
+    }
+    out->grid = results->grids[k];
+    out->elem = results->elems[k];
+    TRY(open_writer(sink, k, frame, err));
+    *all = image_write_all(out->writer, results->images[k], err);
+    return *all || err->code == CODE_OK;
+}
+
 static bool put_image(Sink *sink, int k, int64_t frame, const Results *results, Err *err)
 {
     const ProgOutput *output = &sink->program->outputs[k];
@@ -557,8 +574,10 @@ static bool put_image(Sink *sink, int k, int64_t frame, const Results *results, 
         raise_most(&sink->outputs[k], results->values[k], &r);
         r.most = sink->outputs[k].most;
     }
+    bool all;
+    TRY(put_all(sink, k, frame, results, &all, err));
     r.rows = g->h;
-    for (int p = 0; p < g->planes; p++) {
+    for (int p = 0; p < g->planes && !all; p++) {
         r.c = p / g->d;
         r.z = p % g->d;
         r.pixels = (const char *)results->images[k] + (size_t)p * plane;

@@ -432,6 +432,18 @@ bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t r
     return true;
 }
 
+bool image_write_all(ImageWriter *writer, const void *pixels, Err *err)
+{
+    const ImageInfo *shape = &writer->shape;
+    if (writer->format->lend == NULL || !writer->format->lend(writer->state, pixels, err)) {
+        return false;
+    }
+    for (int64_t i = 0; i < shape->t * shape->c * shape->z; i++) {
+        writer->done[i] = shape->y;
+    }
+    return true;
+}
+
 static bool all_rows_written(const ImageWriter *writer)
 {
     const ImageInfo *shape = &writer->shape;

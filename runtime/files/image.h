@@ -164,6 +164,8 @@ bool image_create(const char *path, const char *format, const ImageInfo *shape, 
                   ImageWriter **out, Err *err);
 bool image_write(ImageWriter *writer, int64_t t, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from,
                  size_t pitch, Err *err);
+/* All rows at once, close together as [t][c][z][y][x]; false without an error: the format wants rows. */
+bool image_write_all(ImageWriter *writer, const void *pixels, Err *err);
 bool image_commit(ImageWriter *writer, Err *err); /* frees the writer, whatever happens */
 void image_abort(ImageWriter *writer);            /* removes the temporary file; NULL is allowed */
 

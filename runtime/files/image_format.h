@@ -49,6 +49,8 @@ typedef struct ImageFormat {
     bool (*create)(const char *path, int fd, const ImageInfo *shape, Elem elem, const ImageMeta *meta, void **state,
                    Err *err);
     bool (*write)(void *state, const ImageRows *at, const void *from, size_t pitch, Err *err);
+    /* Takes all pixels at once in place of rows, [t][c][z][y][x]; they go when it returns.  NULL: it wants rows. */
+    bool (*lend)(void *state, const void *pixels, Err *err);
     bool (*finish)(void *state, Err *err);
     bool (*published)(void *state, Err *err);
     void (*discard)(void *state);

@@ -307,7 +307,9 @@ typedef struct PngOut {
     png_infop info;
     jmp_buf jump;
     char message[200];
-    unsigned char *at;   /* planes as they came, [c][y][x] */
+    const unsigned char *at; /* planes, [c][y][x] */
+    unsigned char *own;      /* they, as they came; NULL: they are lent */
+    bool written;
     unsigned char *line; /* one row as it goes out, behind FRONT bytes */
     unsigned char *runs; /* packed pixels; NULL: libpng is to pack them */
     size_t runs_bytes;
@@ -355,7 +357,7 @@ static void discard_png(void *state)
     }
     free(out->software);
     free(out->parameters);
-    free(out->at);
+    free(out->own);
     free(out->line != NULL ? out->line - FRONT : NULL);
     free(out->runs);
     free(out);
@@ -394,11 +396,10 @@ static bool create_png(const char *path, int fd, const ImageInfo *shape, Elem el
         choose_sizes(out, meta->like);
         out->software = copy_text(meta->software);
         out->parameters = copy_text(meta->parameters);
-        out->at = pages_alloc((size_t)(shape->x * shape->y * shape->c) * elem_size(elem));
         unsigned char *line = calloc(1, FRONT + (size_t)(shape->x * shape->c) * 2);
         out->line = line != NULL ? line + FRONT : NULL;
     }
-    if (out == NULL || out->at == NULL || out->line == NULL || out->software == NULL || out->parameters == NULL) {
+    if (out == NULL || out->line == NULL || out->software == NULL || out->parameters == NULL) {
         return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", path);
     }
     return true;
@@ -408,9 +409,14 @@ static bool write_png(void *state, const ImageRows *at, const void *from, size_t
 {
     PngOut *out = state;
     size_t row = (size_t)out->shape.x * elem_size(out->elem);
-    (void)err;
+    if (out->own == NULL) {
+        out->at = out->own = pages_alloc(row * (size_t)(out->shape.y * out->shape.c));
+    }
+    if (out->own == NULL) {
+        return err_set(err, CODE_MEMORY, "cannot write '%s': out of memory", out->path);
+    }
     for (int64_t i = 0; i < at->rows; i++) {
-        memcpy(out->at + (size_t)(at->c * out->shape.y + at->row + i) * row, (const char *)from + (size_t)i * pitch,
+        memcpy(out->own + (size_t)(at->c * out->shape.y + at->row + i) * row, (const char *)from + (size_t)i * pitch,
                row);
     }
     return true;
@@ -472,6 +478,32 @@ static void choose_depth(PngOut *out)
     out->scale = high > low ? 255 / (high - low) : 0;
 }
 
+/* Samples of three planes side by side.  Pictures of labels are runs: eight pixels that are like the eight before them
+ * are copied. */
+static void interleave(const unsigned char *from, size_t plane, size_t n, unsigned char *to)
+{
+    enum { GROUP = 8 };
+    uint64_t now[3], last[3] = {0};
+    for (size_t x = 0; x < n; x += GROUP, to += 3 * GROUP) {
+        size_t left = n - x < GROUP ? n - x : GROUP;
+        for (int c = 0; c < 3 && left == GROUP; c++) {
+            memcpy(&now[c], from + (size_t)c * plane + x, GROUP);
+        }
+        if (left == GROUP && x > 0 && memcmp(now, last, sizeof now) == 0) {
+            memcpy(to, to - 3 * GROUP, 3 * GROUP);
+            continue;
+        }
+        if (left == GROUP) {
+            memcpy(last, now, sizeof now);
+        }
+        for (size_t i = 0; i < left; i++) {
+            to[3 * i] = from[x + i];
+            to[3 * i + 1] = from[plane + x + i];
+            to[3 * i + 2] = from[2 * plane + x + i];
+        }
+    }
+}
+
 /* Row y with its samples side by side, high bytes first. */
 static void make_line(const PngOut *out, int64_t y)
 {
@@ -484,11 +516,7 @@ static void make_line(const PngOut *out, int64_t y)
         return;
     }
     if (out->elem == ELEM_U8) {
-        for (size_t x = 0; x < width; x++, to += 3) {
-            to[0] = from[x];
-            to[1] = from[plane + x];
-            to[2] = from[2 * plane + x];
-        }
+        interleave(from, plane, width, to);
         return;
     }
     for (int64_t x = 0; x < shape->x; x++) {
@@ -591,9 +619,9 @@ static bool encode(PngOut *out)
     return true;
 }
 
-static bool finish_png(void *state, Err *err)
+static bool write_all(PngOut *out, Err *err)
 {
-    PngOut *out = state;
+    out->written = true;
     out->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, out, on_write_error, on_warning);
     out->info = out->png == NULL ? NULL : png_create_info_struct(out->png);
     if (out->info == NULL) {
@@ -608,6 +636,19 @@ static bool finish_png(void *state, Err *err)
                            : err_set(err, CODE_FILES, "cannot write '%s': %s", out->path, out->message);
 }
 
+static bool finish_png(void *state, Err *err)
+{
+    PngOut *out = state;
+    return out->written || write_all(out, err);
+}
+
+static bool lend_png(void *state, const void *pixels, Err *err)
+{
+    PngOut *out = state;
+    out->at = pixels;
+    return write_all(out, err);
+}
+
 const ImageFormat image_png = {
     .name = "png",
     .matches = is_png,
@@ -618,4 +659,5 @@ const ImageFormat image_png = {
     .write = write_png,
     .finish = finish_png,
     .discard = discard_png,
+    .lend = lend_png,
 };

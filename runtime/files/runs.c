@@ -157,7 +157,14 @@ static void put_head(Runs *b, size_t unit)
 static size_t run_length(const unsigned char *at, const unsigned char *end, size_t unit)
 {
     const unsigned char *from = at;
-    uint64_t a, b;
+    uint64_t a, b, four[4], before[4];
+    for (; end - at >= (ptrdiff_t)sizeof four; at += sizeof four) {
+        memcpy(four, at, sizeof four);
+        memcpy(before, at - unit, sizeof before);
+        if (((four[0] ^ before[0]) | (four[1] ^ before[1]) | (four[2] ^ before[2]) | (four[3] ^ before[3])) != 0) {
+            break;
+        }
+    }
     for (; end - at >= (ptrdiff_t)sizeof a; at += sizeof a) {
         memcpy(&a, at, sizeof a);
         memcpy(&b, at - unit, sizeof b);
