@@ -43,10 +43,14 @@ static bool take_fields(const char *well, const ZarrOme *ome, Take *take, void *
     return ok;
 }
 
+/* One that cannot be read is taken itself, so that it fails and the others do not. */
 static bool take_well(const char *well, Take *take, void *context, Err *err)
 {
     ZarrOme ome;
-    TRY(read_folder(well, &ome, err));
+    Err damage = {0};
+    if (!read_folder(well, &ome, &damage)) {
+        return take(context, well, err);
+    }
     bool ok = take_fields(well, &ome, take, context, err);
     zarr_ome_free(&ome);
     return ok;
@@ -68,7 +72,11 @@ bool zarr_plate_fields(const char *folder, bool (*take)(void *context, const cha
                        bool *is_plate, Err *err)
 {
     ZarrOme ome;
-    TRY(read_folder(folder, &ome, err));
+    Err damage = {0};
+    *is_plate = false;
+    if (!read_folder(folder, &ome, &damage)) {
+        return true; /* as an image it says so */
+    }
     bool well = ome.kind == ZARR_WELL;
     *is_plate = well || ome.kind == ZARR_PLATE;
     bool ok = !*is_plate || (well ? take_fields : take_wells)(folder, &ome, take, context, err);

@@ -441,6 +441,25 @@ static void refuse(const char *name, const char *why)
     }
 }
 
+/* What cannot be read is in the list all the same: it fails, and what else is there is done. */
+static void test_damaged_lists(void **state)
+{
+    (void)state;
+    size_t size;
+    char *good = load("plate.zarr/B/2/.zattrs", &size);
+    store("plate.zarr/B/2/.zattrs", "{", 1);
+    check_list("plate.zarr", (const char *const[]){"plate.zarr/A/1/0", "plate.zarr/A/1/1", "plate.zarr/B/2"}, 3);
+    refuse("plate.zarr/B/2", "(.zattrs) is damaged");
+    store("plate.zarr/B/2/.zattrs", good, size);
+    free(good);
+    good = load("plate.zarr/.zattrs", &size);
+    store("plate.zarr/.zattrs", "{", 1);
+    check_list("plate.zarr", (const char *const[]){"plate.zarr"}, 1);
+    refuse("plate.zarr", "(.zattrs) is damaged");
+    store("plate.zarr/.zattrs", good, size);
+    free(good);
+}
+
 static void test_folders(void **state)
 {
     (void)state;
@@ -526,9 +545,9 @@ static void test_wide_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pixels),  cmocka_unit_test(test_metadata),     cmocka_unit_test(test_damages),
-        cmocka_unit_test(test_folders), cmocka_unit_test(test_scrambled),    cmocka_unit_test(test_state),
-        cmocka_unit_test(test_lists),   cmocka_unit_test(test_wide_numbers),
+        cmocka_unit_test(test_pixels),        cmocka_unit_test(test_metadata), cmocka_unit_test(test_damages),
+        cmocka_unit_test(test_damaged_lists), cmocka_unit_test(test_folders),  cmocka_unit_test(test_scrambled),
+        cmocka_unit_test(test_state),         cmocka_unit_test(test_lists),    cmocka_unit_test(test_wide_numbers),
     };
     return cmocka_run_group_tests(tests, unpack, remove_all);
 }
