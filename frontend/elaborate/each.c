@@ -26,6 +26,7 @@ static Mark mark(const Elab *el)
 static void rewind_to(Elab *el, const Mark *m)
 {
     el->g->nodes.n = m->nodes;
+    el_forget_nodes(el, m->nodes);
     el->lies.n = m->lies;
     el->anonymous.n = m->anonymous;
     el->g->loops.n = m->loops;

@@ -123,6 +123,13 @@ typedef struct Compiled { /* a function with control flow, for some types of arg
     int index;
 } Compiled;
 
+typedef struct ElOnce { /* the nodes by hash: a chain for each slot, by node */
+    IrId *latest;       /* by slot; 0: none */
+    int size;           /* a power of two, or 0 */
+    Vec(uint32_t) hash; /* by node, as far as they were taken in */
+    Vec(IrId) before;   /* by node: the next one of its chain */
+} ElOnce;
+
 typedef struct Elab {
     Arena *arena;
     IrGraph *g;
@@ -146,7 +153,8 @@ typedef struct Elab {
     const char *hint;        /* what a node made now is called */
     Vec(bool) anonymous;     /* by node: the compiler made up its name */
     Vec(ElGrid) grids;
-    Vec(int) lies;               /* by node: its grid among those; -1 */
+    Vec(int) lies; /* by node: its grid among those; -1 */
+    ElOnce once;
     Vec(const AstStmt *) called; /* functions that were expanded or compiled */
     Vec(Compiled) compiled;
     Vec(Call *) calls; /* the first of them are open */
@@ -206,8 +214,10 @@ const Val *el_member(Val record, const char *name);
 void el_set_grid(Elab *el, IrId node, int grid);
 /* Appends a node in the current loop, named after what is being assigned and `part`. */
 IrId el_add(Elab *el, IrNode node, const char *part, Span span);
-/* The same primitive with the same inputs if there is one in this loop, else a new one. */
+/* The same primitive with the same inputs if there is one in this loop, else a new one (once.c). */
 IrId el_add_once(Elab *el, IrNode node, const char *part, Span span);
+/* Nodes from that one on are gone. */
+void el_forget_nodes(Elab *el, int from);
 /* The node that stores the image; made when the image is no plain read. */
 IrId el_store(Elab *el, Val v, const char *part, Span span);
 /* A copy that is a node of its own, named by the user. */

@@ -323,34 +323,6 @@ IrId el_add(Elab *el, IrNode node, const char *part, Span span)
     return id;
 }
 
-static bool same_text(const char *p, const char *q)
-{
-    return p == q || (p != NULL && q != NULL && strcmp(p, q) == 0);
-}
-
-/* Apart from the grid. */
-static bool same_node(const IrNode *p, const IrNode *q)
-{
-    return p->op == q->op && p->kind == q->kind && p->elem == q->elem && p->of == q->of &&
-           same_text(p->text, q->text) && memcmp(p->in, q->in, sizeof p->in) == 0 &&
-           memcmp(p->arg, q->arg, sizeof p->arg) == 0;
-}
-
-/* Equal nodes are found only inside one loop: outside it a node may hold an older round. */
-IrId el_add_once(Elab *el, IrNode node, const char *part, Span span)
-{
-    if (node.kind == IR_K_VALUE || node.kind == IR_K_VECTOR || node.kind == IR_K_TABLE) {
-        node.grid = -1;
-    }
-    for (int i = el->g->nodes.n - 1; i > 0; i--) {
-        const IrNode *have = &el->g->nodes.at[i];
-        if (have->loop == el->loop && el->lies.at[i] == node.grid && same_node(have, &node)) {
-            return (IrId)i;
-        }
-    }
-    return el_add(el, node, part, span);
-}
-
 /* A cast that saturates to a storage type says how the node is stored. */
 static Elem storage(const Elab *el, IrExpr e)
 {
