@@ -136,25 +136,43 @@ static void leave(CgContext *cx, Scope scope)
     cx->loops.n = scope.loops;
 }
 
-/* How many sequences of folds stand inside one another in each expression; visited bottom-up. */
+/* How many sequences of folds stand inside one another in each expression, and how many pixels it reads with all of its loops unrolled;
+ * visited bottom-up. */
+typedef struct Nested {
+    int depth;
+    double reads;
+} Nested;
+
 typedef struct Nesting {
     Arena *arena;
     IdMap seen;
-    Vec(int) depth; /* by place in `seen` */
+    Vec(Nested) nested; /* by place in `seen` */
 } Nesting;
+
+static double rounds_of(const IrGraph *g, const IrExprNode *n)
+{
+    double lo, hi;
+    return n->op == IR_X_FOLD && ir_is_const(g, n->b, &lo) && ir_is_const(g, n->c, &hi) && hi > lo ? hi - lo + 1 : 1;
+}
 
 static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
 {
     Nesting *nesting = ctx;
     const IrExprNode *n = ir_expr(g, e);
     const IrExpr child[] = {n->a, n->b, n->c, n->where};
-    int depth = 0;
+    Nested all = {0, n->op == IR_X_READ || n->op == IR_X_READAT};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         int known = child[i] != 0 ? id_map_find(&nesting->seen, child[i]) : -1;
-        depth = known >= 0 && nesting->depth.at[known] > depth ? nesting->depth.at[known] : depth;
+        if (known >= 0) {
+            const Nested *of_child = &nesting->nested.at[known];
+            all.depth = of_child->depth > all.depth ? of_child->depth : all.depth;
+            all.reads += of_child->reads;
+        }
     }
     (void)id_map_add(&nesting->seen, nesting->arena, e);
-    vec_push(nesting->arena, &nesting->depth, depth + (n->op == IR_X_FOLD && !n->flat));
+    all.depth += n->op == IR_X_FOLD && !n->flat;
+    all.reads *= rounds_of(g, n);
+    vec_push(nesting->arena, &nesting->nested, all);
 }
 
 const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *result)
@@ -187,16 +205,17 @@ static bool is_call(const IrGraph *g, IrExpr e, const void *ctx)
     return ir_expr(g, e)->op == IR_X_CALL;
 }
 
-/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones and calls of functions, which is more
- * text than a compiler takes in good time.  Of a whole axis some rounds are enough: with all their addresses a kernel spills. */
+/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, those that read many pixels a step
+ * and calls of functions, which is more text than a compiler takes in good time.  Of a whole axis some rounds are enough: with all their
+ * addresses a kernel spills. */
 static void unroll(CgContext *cx, IrExpr fold)
 {
-    enum { MOST = 2, LONGEST = 256, OF_AN_AXIS = 8 };
+    enum { MOST = 2, LONGEST = 256, MOST_READS = 4096, OF_AN_AXIS = 8 };
     CgKernel *k = cx->k;
     Nesting nesting = {.arena = k->arena};
     ir_walk(k->g, fold, note_nesting, &nesting);
-    /* The depth of the fold comes last. */
-    if (nesting.depth.at[nesting.depth.n - 1] > MOST || ir_any(k->g, fold, is_call, NULL)) {
+    const Nested all = nesting.nested.at[nesting.nested.n - 1]; /* the fold comes last */
+    if (all.depth > MOST || all.reads > MOST_READS || ir_any(k->g, fold, is_call, NULL)) {
         return;
     }
     const int most = ir_expr(k->g, fold)->flat ? CG_MOST_UNROLLED : LONGEST;
@@ -205,7 +224,7 @@ static void unroll(CgContext *cx, IrExpr fold)
     if (ir_any(k->g, steps, is_extent, NULL)) {
         cg_line(cx, "#pragma unroll %d", OF_AN_AXIS);
     } else if (!ir_is_const(k->g, steps, &known) && ir_expr(k->g, steps)->rank <= IR_HOST) {
-        cg_line(cx, "#if %s <= %d", cg_define_int(k, steps, cg_of_kernel(k, "STEPS")), most);
+        cg_line(cx, "#if %s <= %d", cg_define_int(k, steps, cg_of_kernel(k, "STEPS")), most / (int)fmax(all.reads, 1));
         cg_line(cx, "#pragma unroll");
         cg_line(cx, "#endif");
     } else if (known <= most) {

@@ -1,6 +1,9 @@
 /* Graphs made by hand, run by the evaluator and as generated kernels: the same bits.  What programs say of their inputs. */
+#include "codegen/codegen.h"
 #include "tests/support/both.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/on_device.h"
+#include "tests/support/pipelines.h"
 #include "tests/support/scene.h"
 #include "tests/support/turn.h"
 
@@ -12,6 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -221,6 +225,61 @@ static void labels_are_counted_where_somebody_asks(void **state)
     }
 }
 
+typedef struct Texts {
+    size_t length;
+    int unrolled; /* loops */
+} Texts;
+
+static Texts texts_of(const char *expression)
+{
+    char text[200];
+    Texts texts = {0};
+    snprintf(text, sizeof text, "input image[y, x]\noutput o = %s\n", expression);
+    IrGraph *g = pipeline_must("text.pipe", text);
+    PassContext cx = {.fuse = FUSE_ALL};
+    const Program *program = cg_program(g, pass_run_all(g, &cx), "0123456789abcdef0123456789abcdef");
+    for (int i = 0; i < program->n_kernels; i++) {
+        const char *source = program->kernels[i].source;
+        texts.length += strlen(source);
+        while ((source = strstr(source, "#pragma unroll\n")) != NULL) {
+            texts.unrolled++;
+            source++;
+        }
+    }
+    return texts;
+}
+
+/* A large number makes long loops, not a long text; and a window of 23 x 23 windows is a loop, where one of 3 x 3 is none. */
+static void large_numbers_are_loops(void **state)
+{
+    static const char *const CASES[] = {
+        "hough_circle(image > 9, 1000)",
+        "hough_line(image > 9, 500)",
+        "gabor(image, 0.005)",
+        "kuwahara(image, 64)",
+        "rolling_ball(image, 300)",
+        "aperture_sum(image, 200, 3)",
+        "sum_filter(image, disk(200))",
+        "max_filter(image, diamond(100))",
+        "bilateral(image, 10, 60)",
+        "local_binary_pattern(image, 24, 90)",
+        "star_height(image, 60)",
+        "denoise_nl_means(image, 7, 11, h = 9)",
+        "denoise_nl_means(image, 80, 5, h = 9)",
+        "gaussian(image, 300)",
+        "entropy(image, 100)",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const size_t length = texts_of(CASES[i]).length;
+        if (length > 40000) {
+            fail_msg("%s: kernels of %zu bytes", CASES[i], length);
+        }
+    }
+    assert_int_equal(texts_of("denoise_nl_means(image, 7, 1, h = 9)").unrolled, 16);
+    assert_int_equal(texts_of("denoise_nl_means(image, 7, 11, h = 9)").unrolled, 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -229,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_harris),
         cmocka_unit_test(test_volume),
         cmocka_unit_test(labels_are_counted_where_somebody_asks),
+        cmocka_unit_test_setup_teardown(large_numbers_are_loops, arena_setup, arena_teardown),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }
