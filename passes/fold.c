@@ -5,7 +5,7 @@
  * passes have put expressions into expressions there is more to fold, so everything is rebuilt
  * here.  Only identities that hold for every value are used: x * 1 and x / 1 are x, also for NaN
  * and -0; x + 0 is not used, because -0 + 0 is 0.  What is squared, or of which the absolute value is taken, may have
- * the other sign.
+ * the other sign.  Offsets are among them (offsets.c).
  *
  * For example, where %1 is an image,
  *
@@ -20,6 +20,8 @@
  *     output b = %2 as tif
  */
 #include "pass.h"
+
+#include "offsets.h"
 
 #include "../ir/edit.h"
 
@@ -163,6 +165,6 @@ static IrExpr simplify(IrGraph *g, IrExpr e, void *ctx)
 
 bool pass_fold(IrGraph *g, PassContext *cx)
 {
-    (void)cx;
-    return ir_rewrite_all(g, simplify, NULL);
+    const bool any = ir_rewrite_all(g, simplify, NULL);
+    return pass_simplify_offsets(g, cx) || any;
 }

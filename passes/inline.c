@@ -53,6 +53,7 @@ typedef struct Inlining {
     bool *touched; /* by node: others were put into it, which its expressions do not show yet */
     bool *folds;   /* by node: its expression has folds, also with what was put into it */
     bool *sorts;   /* by node: it has one that sorts */
+    bool *places;  /* by node: it reads pixels at computed positions */
     bool *renames; /* by node that was put into its readers: some have folds, too */
     int *depth;    /* by node: how deep its expressions are at most, with what was put into it */
     Cost cost;
@@ -83,6 +84,19 @@ static int taps_of(IrGraph *g, IrId consumer, IrId p)
     return taps;
 }
 
+/* Whether the stage is 0 where what it reads is 0: another type of the same pixel. */
+static bool keeps_zero(const IrGraph *g, IrId p)
+{
+    const IrExprNode *n = ir_expr(g, ir_node(g, p)->map.value);
+    return n->op == IR_X_CAST && ir_expr(g, n->a)->op == IR_X_READ;
+}
+
+static bool is_zero(const IrGraph *g, IrExpr e)
+{
+    double value;
+    return e != 0 && ir_is_const(g, e, &value) && value == 0;
+}
+
 static Use use_of(const Inlining *in, IrId consumer, IrId p)
 {
     IrGraph *g = in->g;
@@ -93,7 +107,8 @@ static Use use_of(const Inlining *in, IrId consumer, IrId p)
         const IrExprNode *r = ir_expr(g, read[i]);
         const IrExpr at[3] = {r->a, r->b, r->c};
         use.offset = use.offset || is_moved(r);
-        use.constant = use.constant || (is_moved(r) && r->border == BORDER_CONSTANT);
+        use.constant = use.constant ||
+                       (is_moved(r) && r->border == BORDER_CONSTANT && !(keeps_zero(g, p) && is_zero(g, r->outside)));
         use.whole = use.whole || r->op == IR_X_READAT;
         for (int ax = 0; ax < 3; ax++) {
             use.window = use.window || (at[ax] != 0 && ir_expr(g, at[ax])->rank > IR_HOST);
@@ -156,6 +171,9 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
     }
     if (in->folds[p] && in->sorts[consumer]) {
         return "its reader sorts windows, and cannot stream over rows";
+    }
+    if (in->registers[p] > 0 && in->places[consumer]) {
+        return "its reader reads at computed positions, and cannot stream over rows";
     }
     return in->uses->reads[p].n > 1 && ir_uses_images(in->uses, both, 2) > IR_MOST_READS
                ? "the kernel would read too many images"
@@ -341,6 +359,12 @@ static bool is_fold(const IrGraph *g, IrExpr e, const void *ctx)
     return ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL;
 }
 
+static bool is_at_place(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    (void)ctx;
+    return ir_expr(g, e)->op == IR_X_READAT;
+}
+
 static void substitute(Inlining *in, IrId reader)
 {
     for (int i = 0; i < NODE_INPUTS; i++) {
@@ -366,6 +390,7 @@ static void put_into(Inlining *in, IrId p, const IrReaders *readers)
         in->renames[p] = in->renames[p] || (in->folds[p] && in->folds[reader]);
         in->folds[reader] = in->folds[reader] || in->folds[p];
         in->sorts[reader] = in->sorts[reader] || in->sorts[p];
+        in->places[reader] = in->places[reader] || in->places[p];
         in->depth[reader] += in->depth[p];
         in->registers[reader] += in->registers[p];
         in->ops[reader] += in->ops[p];
@@ -487,6 +512,7 @@ bool pass_inline(IrGraph *g, PassContext *cx)
                    .touched = arena_array(g->arena, bool, g->nodes.n),
                    .folds = arena_array(g->arena, bool, g->nodes.n),
                    .sorts = arena_array(g->arena, bool, g->nodes.n),
+                   .places = arena_array(g->arena, bool, g->nodes.n),
                    .renames = arena_array(g->arena, bool, g->nodes.n),
                    .depth = arena_array(g->arena, int, g->nodes.n),
                    .cost = cost_new(g, cx, NULL),
@@ -496,6 +522,7 @@ bool pass_inline(IrGraph *g, PassContext *cx)
         if (!ir_node(g, id)->dead) {
             in.folds[id] = ir_any(g, ir_node(g, id)->map.value, is_fold, NULL);
             in.sorts[id] = ir_any_sorts(g, ir_node(g, id)->map.value);
+            in.places[id] = ir_any(g, ir_node(g, id)->map.value, is_at_place, NULL);
             in.registers[id] = cost_stage(&in.cost, id)->registers;
             in.ops[id] = cost_stage(&in.cost, id)->ops;
         }

@@ -99,6 +99,11 @@ static void fold_removes_what_changes_nothing(void **state)
     assert_folds("abs(sub(%1[x = -1], %1))", "abs(sub(%1, %1[x = -1]))");
     assert_folds("abs(mul(neg(sub(%1, %1[y = 1])), 3:f32))", "abs(mul(sub(%1[y = 1], %1), 3:f32))");
     assert_folds("abs(sub(%1[x = 9], %1[y = 1]))", "abs(sub(%1[y = 1], %1[x = 9]))");
+    assert_folds("sub(%1[x = 1, border = reflect], %1[x = -1, y = 1, border = reflect])",
+                 "sub(%1[x = 1], %1[x = -1, y = 1])");
+    assert_folds("sum(#0 in 0 .. 3, %1[y = add(#0, -3)])", "sum(#0 in -3 .. 0, %1[y = #0])");
+    assert_folds("sum(#0 in 1 .. 2, sum(#1 in 0 .. 3, %1[x = add(#1, -2), y = #0]))",
+                 "sum(#0 in 1 .. 2, sum(#1 in -2 .. 1, %1[x = #1, y = #0]))");
 }
 
 static void fold_keeps_what_would_change_a_bit(void **state)
@@ -110,6 +115,12 @@ static void fold_keeps_what_would_change_a_bit(void **state)
     assert_folds("div(%1, %1)", "div(%1, %1)");
     assert_folds("mul(sub(%1[x = -1], %1), %1)", "mul(sub(%1[x = -1], %1), %1)");
     assert_folds("abs(add(%1, neg(%1[x = 1])))", "abs(add(%1, neg(%1[x = 1])))");
+    assert_folds("sub(%1[x = 1, border = reflect], %1[x = 2, border = reflect])",
+                 "sub(%1[x = 1, border = reflect], %1[x = 2, border = reflect])");
+    assert_folds("sub(%1[x = 1, border = mirror], %1)", "sub(%1[x = 1, border = mirror], %1)");
+    assert_folds("sum(#0 in 0 .. 3, %1[x = #0, y = add(#0, -3)])", "sum(#0 in 0 .. 3, %1[x = #0, y = add(#0, -3)])");
+    assert_folds("sum(#0 in 0 .. 3, %1[x = add(#0, 1), y = add(#0, -3)])",
+                 "sum(#0 in 0 .. 3, %1[x = add(#0, 1), y = add(#0, -3)])");
 }
 
 #define REDUCED "%2 m = reduce : value f64\n    in 0 %1\n    arg 0 7\n"
