@@ -26,7 +26,7 @@ int cmd_merge(int argc, char **argv)
     } else if (n == 0) {
         usage_error("which folder? pipec merge FOLDER...");
     } else {
-        code = shard_merge(folders, n, output, NULL, "pipec merge");
+        code = shard_merge(folders, n, output, NULL, 0, "pipec merge");
     }
     free(folders);
     return code;

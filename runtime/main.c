@@ -25,7 +25,7 @@ static int run(const Program *program, const Options *options, const RtHooks *ho
     } else if (options->describe) {
         (options->json ? describe_json : describe_text)(program, stdout);
     } else if (options->merge) {
-        return shard_merge(options->files, options->n_files, options->output, program->name, options->command);
+        return shard_merge(options->files, options->n_files, options->output, program->name, 0, options->command);
     } else if (options->resources) {
         return resources_print(program, options);
     } else if (options->snakefile) {

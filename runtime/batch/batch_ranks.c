@@ -43,7 +43,7 @@ static int merge(const Options *options, const BatchList *list, const int *codes
         }
     }
     const char *folder = list->folder[0] != '\0' ? list->folder : ".";
-    return shard_merge(&folder, 1, NULL, list->program->name, options->command);
+    return shard_merge(&folder, 1, NULL, list->program->name, shards, options->command);
 }
 
 /* One image, shared out to all; `options` are the process's own. */

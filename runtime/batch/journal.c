@@ -18,6 +18,7 @@
 #include "../files/image_path.h"
 #include "../host/stopwatch.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -30,6 +31,9 @@
 
 /* Syncing each record would be most of the time of small images. */
 static const uint64_t SYNC_NS = 1000000000u;
+
+/* What names of journals have at their ends, and those of shards before it (batch_list.c). */
+static const char ENDING[] = ".journal", SHARD[] = ".shard-";
 
 enum { HEAD = 100 /* characters of the first line */, FILE_FIELDS = 3 };
 
@@ -308,21 +312,81 @@ static bool read_journal(Journal *j, size_t size, const char *head, Err *err)
 
 /* ---- opening --------------------------------------------------------------------------- */
 
+/* The records of one journal that are whole. */
+static bool copy_records(const char *path, const char *head, FILE *to, Err *err)
+{
+    char *text;
+    size_t size;
+    TRY(file_read(path, &text, &size, err));
+    bool ok = strncmp(text, head, strlen(head)) == 0 ||
+              err_set(err, CODE_USAGE, "'%s' is the journal of another batch", path);
+    for (char *line = text + strcspn(text, "\n"), *end; ok && *line == '\n'; line = end) {
+        end = line + 1 + strcspn(line + 1, "\n");
+        if (*end == '\n') {
+            fwrite(line + 1, 1, (size_t)(end - line), to);
+        }
+    }
+    free(text);
+    return ok;
+}
+
+/* Appends what others have left in the folder that do the same images: the whole batch, or its shards when they were of
+ * another number. */
+static void copy_others(const Journal *j, const char *head, FILE *to)
+{
+    const char *slash = strrchr(j->path, '/'), *own = slash != NULL ? slash + 1 : j->path, *mark = strstr(own, SHARD);
+    const size_t n = mark != NULL ? (size_t)(mark - own) : strlen(own) - strlen(ENDING);
+    const char *of = mark != NULL ? strstr(mark, "-of-") : NULL;
+    char path[PATH_MAX];
+    DIR *folder = opendir(j->folder);
+    for (struct dirent *e; folder != NULL && (e = readdir(folder)) != NULL;) {
+        const size_t length = strlen(e->d_name);
+        bool alike = length >= n + strlen(ENDING) && strncmp(e->d_name, own, n) == 0 && strcmp(e->d_name, own) != 0 &&
+                     strcmp(e->d_name + length - strlen(ENDING), ENDING) == 0 &&
+                     (e->d_name[n] == '.' && (e->d_name + n == e->d_name + length - strlen(ENDING) ||
+                                              strncmp(e->d_name + n, SHARD, strlen(SHARD)) == 0));
+        bool now = of != NULL && strstr(e->d_name, of) != NULL; /* others of this run have other images */
+        Err err = {0};
+        if (alike && !now && snprintf(path, sizeof path, "%s%s", j->folder, e->d_name) < (int)sizeof path) {
+            (void)copy_records(path, head, to, &err);
+        }
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+}
+
+/* A new journal; of a run that resumes it begins with what others have left. */
+static bool write_head(Journal *j, const char *head, bool resume, size_t *size, Err *err)
+{
+    char *text = NULL;
+    FILE *to = open_memstream(&text, size);
+    bool ok = to != NULL && fputs(head, to) >= 0;
+    if (ok && resume) {
+        copy_others(j, head, to);
+    }
+    ok = (to == NULL || fclose(to) == 0) && ok;
+    ok = ok ? (ftruncate(j->fd, 0) == 0 && file_put(j->fd, text, *size)) ||
+                  file_err_set(err, CODE_OUTPUT, "write", j->path, errno)
+            : err_set(err, CODE_MEMORY, "out of memory for '%s'", j->path);
+    free(text);
+    return ok;
+}
+
 static bool begin(Journal *j, const char *head, bool resume, Err *err)
 {
     struct stat st;
     if (fstat(j->fd, &st) != 0) {
         return file_err_set(err, CODE_OUTPUT, "read", j->path, errno);
     }
-    if (resume && st.st_size > 0) {
-        TRY(read_journal(j, (size_t)st.st_size, head, err));
-        /* a line that was cut off must not swallow the next */
-        return !j->cut_off || file_put(j->fd, "\n", 1) || file_err_set(err, CODE_OUTPUT, "write", j->path, errno);
+    size_t size = (size_t)st.st_size;
+    TRY((resume && size > 0) || write_head(j, head, resume, &size, err));
+    if (!resume) {
+        return true;
     }
-    if (ftruncate(j->fd, 0) != 0 || !file_put(j->fd, head, strlen(head))) {
-        return file_err_set(err, CODE_OUTPUT, "write", j->path, errno);
-    }
-    return true;
+    TRY(read_journal(j, size, head, err));
+    /* a line that was cut off must not swallow the next */
+    return !j->cut_off || file_put(j->fd, "\n", 1) || file_err_set(err, CODE_OUTPUT, "write", j->path, errno);
 }
 
 static void head_of(const char *key, char *head, size_t size)
@@ -386,24 +450,6 @@ bool journal_look(const char *path, const char *key, Journal **out, Err *err)
         journal_close(j);
         *out = NULL;
     }
-    return ok;
-}
-
-/* The records of one journal that are whole. */
-static bool copy_records(const char *path, const char *head, FILE *to, Err *err)
-{
-    char *text;
-    size_t size;
-    TRY(file_read(path, &text, &size, err));
-    bool ok = strncmp(text, head, strlen(head)) == 0 ||
-              err_set(err, CODE_USAGE, "'%s' is the journal of another batch", path);
-    for (char *line = text + strcspn(text, "\n"), *end; ok && *line == '\n'; line = end) {
-        end = line + 1 + strcspn(line + 1, "\n");
-        if (*end == '\n') {
-            fwrite(line + 1, 1, (size_t)(end - line), to);
-        }
-    }
-    free(text);
     return ok;
 }
 

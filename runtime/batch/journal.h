@@ -36,7 +36,8 @@ typedef enum JournalFate {
 
 /*
  * Opens or makes the journal, which no other run has open (folder_lock.h).  With `resume` earlier records are
- * read, otherwise they are dropped.  CODE_USAGE when the key differs.
+ * read, otherwise they are dropped; a new journal takes over what the whole batch, or shards of another number, have left in
+ * its folder.  CODE_USAGE when the key differs.
  */
 bool journal_open(const char *path, const char *key, bool resume, Journal **out, Err *err);
 /* Reads the records of a journal, and nothing else: *out is NULL where there is none.  Errors as above. */

@@ -6,9 +6,12 @@
 
 #include "../../base/file.h"
 #include "../files/image_format.h"
+#include "../host/decimal.h"
 #include "frames.h"
 #include "table_zarr.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -210,4 +213,34 @@ bool merge_zarr(const char *path, const MergeColumns *with, const MergePart *par
         return false;
     }
     return zarr_table_commit(t, err);
+}
+
+/* ---- as text --------------------------------------------------------------------------- */
+
+bool merge_zarr_text(const char *folder, char **text, Err *err)
+{
+    Part part = {0};
+    size_t size;
+    *text = NULL;
+    FILE *to = open_memstream(text, &size);
+    bool ok =
+        (to != NULL || no_memory(folder, err)) && read_columns(folder, &part, err) && read_rows(folder, &part, err);
+    for (int i = 0; ok && i < part.columns; i++) {
+        fprintf(to, "%s%s", i > 0 ? "," : "", part.names[i]);
+    }
+    for (int64_t row = 0; ok && row < part.rows; row++) {
+        putc('\n', to);
+        for (int i = 0; i < part.columns; i++) {
+            char number[DECIMAL_BYTES];
+            const double value = part.numbers[row * part.columns + i];
+            decimal_shortest(value, number);
+            fprintf(to, "%s%s", i > 0 ? "," : "", isnan(value) ? "" : number);
+        }
+    }
+    if (ok) {
+        putc('\n', to);
+    }
+    ok = (to == NULL || fclose(to) == 0 || no_memory(folder, err)) && ok;
+    part_free(&part);
+    return ok;
 }

@@ -2,6 +2,7 @@
 #include "report_of.h"
 
 #include "../../base/file.h"
+#include "merge_zarr.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,7 +191,7 @@ static void prefix_of(const Join *join, const JoinTable *table, char *to, size_t
 {
     int tables = 0;
     for (int t = 0; t < join->n_tables; t++) {
-        tables += join->tables[t].header == NULL && !join->tables[t].zarr;
+        tables += join->tables[t].header == NULL;
     }
     const char *slash = strrchr(table->path, '/'), *name = slash != NULL ? slash + 1 : table->path;
     snprintf(to, size, "%.*s", tables > 1 ? (int)strcspn(name, ".") : 0, name);
@@ -211,7 +212,8 @@ static void collect_image(Collecting *c, const JoinImage *image, int number)
         Err ignored = {0};
         if (table->header != NULL) {
             take_values(c, table->header, image->values, number);
-        } else if (!table->zarr && file_read(image->outputs[table->output], &text, &size, &ignored)) {
+        } else if (table->zarr ? merge_zarr_text(image->outputs[table->output], &text, &ignored)
+                               : file_read(image->outputs[table->output], &text, &size, &ignored)) {
             prefix_of(join, table, prefix, sizeof prefix);
             take_table(c, prefix, text, number);
         }

@@ -566,14 +566,16 @@ static bool merge_batch(const List *lists, int n, const char *folder, const char
 }
 
 /* Of the batches of one pipeline the one that is whole; others may be from before, in other shards. */
-static bool merge_pipeline(const List *lists, int n, const char *folder, const char *command, int *code, Err *err)
+static bool merge_pipeline(const List *lists, int n, const char *folder, int shards, const char *command, int *code,
+                           Err *err)
 {
     Err missing = {0};
     const List *whole = NULL;
     int length = 0;
     for (int i = 0, m; i < n; i += m) {
         m = length_of_batch(lists + i, n - i);
-        if (!all_there(lists + i, m, &missing)) {
+        bool other = shards > 0 && lists[i].shard.shards != shards;
+        if (other || !all_there(lists + i, m, &missing)) {
             continue;
         }
         if (whole != NULL) {
@@ -600,7 +602,8 @@ static void settle(Lists *lists)
     }
 }
 
-static bool merge_lists(Lists *lists, const char *folder, const char *name, const char *command, int *code, Err *err)
+static bool merge_lists(Lists *lists, const char *folder, const char *name, int shards, const char *command, int *code,
+                        Err *err)
 {
     bool found = false;
     if (lists->n > 0) {
@@ -612,7 +615,7 @@ static bool merge_lists(Lists *lists, const char *folder, const char *name, cons
         for (n = 1; i + n < lists->n && strcmp(first[n].shard.name, first->shard.name) == 0; n++) {
         }
         if (name == NULL || strcmp(name, first->shard.name) == 0) {
-            TRY(merge_pipeline(first, n, folder, command, code, err));
+            TRY(merge_pipeline(first, n, folder, shards, command, code, err));
             found = true;
         }
     }
@@ -626,7 +629,8 @@ static bool with_slash(const char *folder, char to[PATH_BYTES], Err *err)
     return size < PATH_BYTES || err_set(err, CODE_USAGE, "the name of the folder '%.40s...' is too long", folder);
 }
 
-int shard_merge(const char *const *folders, int n, const char *output, const char *name, const char *command)
+int shard_merge(const char *const *folders, int n, const char *output, const char *name, int shards,
+                const char *command)
 {
     Err err = {0};
     Lists lists = {0};
@@ -638,7 +642,7 @@ int shard_merge(const char *const *folders, int n, const char *output, const cha
         ok = with_slash(folders[i], names[i], &err) && read_folder(&lists, names[i], &err);
     }
     ok = ok && (output == NULL || file_make_folder(to, &err));
-    if (!ok || !merge_lists(&lists, to, name, command, &code, &err)) {
+    if (!ok || !merge_lists(&lists, to, name, shards, command, &code, &err)) {
         fprintf(stderr, "%s: %s\n", command, err.text);
         code = err_exit_code(&err);
     }

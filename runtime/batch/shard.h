@@ -23,9 +23,11 @@ bool shard_write(const char *path, const Shard *shard, const Join *join, Err *er
 
 /*
  * Joins what is in the folders: tables, values, summaries, failures, journals.  They are written to the folder `output`,
- * NULL: the first of the folders.  `name`: of the pipeline; NULL: each that has left something.  Prints what it did,
+ * NULL: the first of the folders.  `name`: of the pipeline; NULL: each that has left something.  `shards`: of batches
+ * of so many alone; 0: of the one that is there.  Prints what it did,
  * failures and errors, among them which shards are missing; returns the exit code that a run in one piece had had.
  */
-int shard_merge(const char *const *folders, int n, const char *output, const char *name, const char *command);
+int shard_merge(const char *const *folders, int n, const char *output, const char *name, int shards,
+                const char *command);
 
 #endif

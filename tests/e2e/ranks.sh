@@ -71,6 +71,14 @@ for n in 2 9; do
 done
 expect 0 '' ranks 2 by2 --resume
 same whole by2
+# What two have done three find done, and one.
+cp -r by2 by3
+expect 0 '' ranks 3 by3 --resume
+check test "$(grep -c tif said.err)" = 0
+same whole by3
+expect 0 '' "$PIPEC" run cells.pipe plate --device reference -o by2 --resume
+check test "$(grep -c tif said.err)" = 0
+same whole by2
 printf 'no image' >plate/D09.tif
 expect 1 'D09.tif' ranks 2 failing
 rm plate/D09.tif

@@ -27,6 +27,14 @@ level=$(sed -n 's/^A01_1.tif,A01,1,//p' out/values.csv)
 check grep -q "\"name\": \"A01_1.tif\".*\"level\": $level[,}]" out/report.json
 check grep -q '"name": "H12_9.tif", "state": "failed", "stage": "reading"' out/report.json
 
+# Tables that are folders of zarr have the same measures.
+sed '/^output table/s/$/ as zarr/' spots.pipe >folders.pipe
+expect 0 '' "$PIPEC" run folders.pipe plate/A01_1.tif plate/A02_1.tif -q --device reference --columns '{well}_{field}' --report -o folders
+for file in out folders; do
+    sed -n 's/.*"name": "A01_1.tif".*\("count".*\)/\1/p' $file/report.json | tr -d '}],' >$file.measures
+done
+check cmp out.measures folders.measures
+
 # ---- shards leave the same, but for the run itself --------------------------------------------
 for i in 2 1 3; do
     expect 0 '' "$PIPEC" run spots.pipe plate -q --device reference --columns '{well}_{field}' --report --keep-going -o shards --shard $i/3

@@ -112,6 +112,26 @@ expect 3 '' cells -o node3 --shard 3/3 --resume --device 'no such device'
 expect 1 'of the 3 shards of cells 1 is not done: 3; run it, then merge' "$PIPEC" merge node1 node2 node3 -o joined
 
 # ---- what a run needs, and workflows for clusters -------------------------------------------
+# within BYTES COMMAND...: the command in a cgroup with so much memory, where one may be made, and else with so much address
+# space; an allocator that takes much of that beforehand is left out.
+within() {
+    bytes=$1
+    shift
+    for at in /sys/fs/cgroup /sys/fs/cgroup/memory; do
+        group=$at/pipec-test-$$
+        mkdir "$group" 2>group.err || continue
+        if echo "$bytes" >"$group/memory.max" || echo "$bytes" >"$group/memory.limit_in_bytes"; then
+            # shellcheck disable=SC2016 # of the shell inside
+            sh -c 'echo $$ >"$0/cgroup.procs" && exec env -u LD_PRELOAD "$@"' "$group" "$@"
+            got=$?
+            rmdir "$group"
+            return $got
+        fi 2>group.err
+        rmdir "$group"
+    done
+    (ulimit -v $((bytes / 1024)) && exec env -u LD_PRELOAD "$@")
+}
+
 printf 'input movie[z, y, x]\noutput t = track(label(movie > 9), distance = 5).labels\n' >tracks.pipe
 expect 0 '' ./cells --resources --shape 2048x2048:u16
 shows 'device memory'
@@ -123,6 +143,15 @@ shows '"threads": 5, '
 device=$(sed 's/.*"device_bytes": \([0-9]*\).*/\1/' needs.json)
 two=$(sed 's/.*"device_bytes_of_two": \([0-9]*\).*/\1/' needs.json)
 check test "$two" -gt "$device" -a "$two" -le $((2 * device)) # of images of a batch, as GPUs have them
+# A job that asks for what is told stays within it.
+host=$("$PIPEC" run "$SAMPLES/nuclei.pipe" "$SAMPLES/nuclei.tif" --resources=json | sed 's/.*"host_bytes": \([0-9]*\).*/\1/')
+expect 0 '' "$PIPEC" run "$SAMPLES/nuclei.pipe" "$SAMPLES/nuclei.tif" -q -o free --device cpu
+if within "$host" "$PIPEC" --version >said.out 2>said.err; then # sanitizers take more address space than there is memory
+    expect 0 '' within "$host" "$PIPEC" run "$SAMPLES/nuclei.pipe" "$SAMPLES/nuclei.tif" -q -o bounded --device cpu
+    check diff -r -x '.*' free bounded
+    within $((host / 20)) "$PIPEC" run "$SAMPLES/nuclei.pipe" "$SAMPLES/nuclei.tif" -q -o less --device cpu >said.out 2>&1 &&
+        fail 'nothing has bounded the memory'
+fi
 expect 0 '' ./cells plates/P1 plates/P2 --resources=json --memory $((device / 4))
 shows "\"device_bytes_of_two\": $((device / 4)), "
 shows "\"device_bytes\": $((device / 4)), "
