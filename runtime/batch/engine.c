@@ -149,7 +149,9 @@ static void job_finish(Engine *e, Job *job)
         }
     }
     char detail[100];
-    snprintf(detail, sizeof detail, "%.2f s", now() - job->begin);
+    const double took = now() - job->begin;
+    const bool compiled = took > 1 && status_has_compiled(job->begin); /* less may be a cache that is read */
+    snprintf(detail, sizeof detail, "%.2f s%s", took, compiled ? ", compiling included" : "");
     if (err.code != CODE_OK && err.code != CODE_INTERRUPTED) {
         fate->state = IMAGE_FAILED;
         fate->stage = job->err.code != CODE_OK ? job->stage : WRITING;

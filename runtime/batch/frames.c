@@ -67,6 +67,19 @@ bool frames_agree(const Frames *first, const Frames *other)
     return other->n == 1 || memcmp(first->extent, other->extent, sizeof first->extent) == 0;
 }
 
+void frames_words(const Frames *frames, char *to, size_t size)
+{
+    static const char *const WORDS[LOOPS] = {"time point", "channel", "plane"};
+    size_t used = 0;
+    snprintf(to, size, "1 image");
+    for (int i = 0; i < LOOPS && used < size; i++) {
+        if (frames->extent[i] > 1) {
+            used += (size_t)snprintf(to + used, size - used, "%s%lld %ss", used > 0 ? " and " : "",
+                                     (long long)frames->extent[i], WORDS[i]);
+        }
+    }
+}
+
 /* True when a looped axis has to be laid out along time. */
 static bool folded(const Frames *frames, const ExecGrid *grid, int loop)
 {

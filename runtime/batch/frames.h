@@ -29,6 +29,9 @@ void frames_at(const Frames *frames, int64_t k, int64_t at[LOOPS]);
  * for all. */
 bool frames_agree(const Frames *first, const Frames *other);
 
+/* "3 time points and 2 channels", "1 image": what the frames are. */
+void frames_words(const Frames *frames, char *to, size_t size);
+
 /*
  * The file that an output of all frames makes, and where in it frame k begins: a looped axis that
  * the output has itself is laid out along time.

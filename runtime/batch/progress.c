@@ -164,8 +164,9 @@ void progress_end(Progress *p)
     }
     if (p->bar) {
         status_front(NULL, NULL);
-        status_print(p->to, "%d/%d %s  %.2f s\n", p->images + p->skipped, p->total, p->total == 1 ? p->name : "images",
-                     now() - p->begin);
+        status_print(p->to, "%d/%d %s  %.2f s%s\n", p->images + p->skipped, p->total,
+                     p->total == 1 ? p->name : "images", now() - p->begin,
+                     now() - p->begin > 1 && status_has_compiled(p->begin) ? ", compiling included" : "");
     }
     pthread_mutex_destroy(&p->lock);
     free(p);

@@ -260,8 +260,11 @@ static bool open_input(Reader *reader, int i, const Options *options, Err *err)
     if (i == 0) {
         reader->frames = in->frames;
     } else if (!frames_agree(&reader->frames, &in->frames)) {
-        return err_set(err, CODE_FILES, "'%s' has %lld frames, but '%s' has %lld; it needs as many, or one for all",
-                       path, (long long)in->frames.n, reader->item->inputs[0], (long long)reader->frames.n);
+        char own[100], first[100];
+        frames_words(&in->frames, own, sizeof own);
+        frames_words(&reader->frames, first, sizeof first);
+        return err_set(err, CODE_FILES, "'%s' has %s, but '%s' has %s; it needs the same, or one image for all", path,
+                       own, reader->item->inputs[0], first);
     }
     reader->like[i] = in->frames.volume;
     return true;

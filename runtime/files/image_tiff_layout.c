@@ -340,10 +340,10 @@ bool tiff_layout_plausible(const TiffLayout *layout, uint64_t planes, double byt
     double all = tiff_page_bytes(layout) * (double)planes;
     if (bytes > (double)file_size * (double)ratio || all > (double)file_size * SPARSE_MOST) {
         return err_set(err, CODE_FILES,
-                       "it claims %llu x %llu pixels on %llu pages (%.3g MB), and %llu bytes "
+                       "it claims %llu x %llu pixels on %llu page%s (%.3g MB), and %llu bytes "
                        "cannot hold them: it is cut off or damaged",
                        (unsigned long long)layout->x, (unsigned long long)layout->y, (unsigned long long)planes,
-                       all / 1e6, (unsigned long long)file_size);
+                       planes == 1 ? "" : "s", all / 1e6, (unsigned long long)file_size);
     }
     return true;
 }

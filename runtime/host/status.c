@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-enum { TEXT = 300, LINE = 900 };
+enum { TEXT = 300, LINE = 900, BAR = 30 /* columns that a bar of a batch keeps */ };
 static const long TICK = 100 * 1000 * 1000; /* ns: the first line, and the longest that a new word waits */
 
 static struct Status {
@@ -22,7 +22,7 @@ static struct Status {
     double since[STATUS_LANES];
     bool first; /* the device's word is about a step that runs for the first time */
     int builds; /* programs that are being compiled */
-    double build_since;
+    double build_since, compiled_at;
     bool compiled; /* one took longer than it takes to find it in a cache */
     StatusFront *front;
     void *context;
@@ -50,7 +50,10 @@ static int terminal_width(void)
 /* Drivers have caches of their own: only the time tells whether something was compiled. */
 static bool has_compiled(void)
 {
-    status.compiled = status.compiled || (status.builds > 0 && now() - status.build_since > 0.1);
+    if (status.builds > 0 && now() - status.build_since > 0.1) {
+        status.compiled = true;
+        status.compiled_at = now();
+    }
     return status.compiled;
 }
 
@@ -70,9 +73,13 @@ static void compose(char *to, size_t size, int width)
     /* Half seconds: nobody looks at a line that stands still for more than one. */
     const double waited = said[0] != '\0' ? floor(2 * (now() - status.since[lane])) / 2 : 0;
     const int tail = waited <= 0 ? 0 : snprintf(seconds, sizeof seconds, "  %.1f s", waited);
-    const int n = snprintf(to, size, "%s%s%s%s", front, front[0] != '\0' && said[0] != '\0' ? "  " : "",
-                           compiles ? "compiling for this device, once: " : "", said);
+    const char *once = compiles ? "compiling for this device, once: " : "",
+               *gap = front[0] != '\0' && said[0] != '\0' ? "  " : "";
     const int room = width > 0 && (size_t)width < size ? width - 1 : (int)size - 1, end = room > tail ? room - tail : 0;
+    /* Where both have no room, what stands in front gives way: behind it is what happens now. */
+    const int behind = (int)(strlen(gap) + strlen(once) + strlen(said)), least = BAR < end ? BAR : end;
+    const int ahead = end - behind > least ? end - behind : least;
+    const int n = snprintf(to, size, "%.*s%s%s%s", ahead, front, gap, once, said);
     const int at = n < end ? n : end, shown = tail < room - at ? tail : room - at;
     memcpy(to + at, seconds, (size_t)shown);
     to[at + shown] = '\0';
@@ -192,6 +199,14 @@ void status_build(bool begins)
     status.builds += begins ? 1 : -1;
     status.build_since = now();
     pthread_mutex_unlock(&status.lock);
+}
+
+bool status_has_compiled(double since)
+{
+    pthread_mutex_lock(&status.lock);
+    const bool compiled = has_compiled() && status.compiled_at > since;
+    pthread_mutex_unlock(&status.lock);
+    return compiled;
 }
 
 void status_front(StatusFront *text, void *context)

@@ -27,6 +27,8 @@ void status_say(StatusLane lane, const char *format, ...) __attribute__((format(
 void status_step(const char *what, int k, int n, const char *name, bool first);
 /* A program is built, or taken from the driver's cache. */
 void status_build(bool begins);
+/* Whether one took so long that it was compiled, and was so later than `since` (seconds of CLOCK_MONOTONIC). */
+bool status_has_compiled(double since);
 
 /* What stands in front: the bar of a batch, told whether the device waits for what is compiled.  NULL: nothing any more. */
 typedef void StatusFront(void *context, bool compiling, char *to, size_t size);

@@ -554,7 +554,7 @@ static void further_inputs_are_fixed_or_templates(void **state)
     run_to(2, &ratio, "in -o out/ --flat dark/{stem}.tif");
     assert_said("--flat, for 'in/a.tif': cannot read 'dark/a.tif'");
     run_to(1, &ratio, "in/a.tif -o out/ --flat in/b.tif");
-    assert_said("'in/b.tif' has 2 frames, but 'in/a.tif' has 1");
+    assert_said("'in/b.tif' has 2 time points, but 'in/a.tif' has 1 image");
 }
 
 static void an_image_can_say_which_channel_of_a_fixed_one_is_read(void **state)

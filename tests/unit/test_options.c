@@ -375,6 +375,9 @@ static void the_status_says_what_is_done(void **state)
     status_say(STATUS_READ, "reading %s", "a.tif");
     status_text(line, sizeof line, 40);
     assert_string_equal(line, "[....................] 0/4    reading a");
+    progress_image(p, "a-name-that-is-much-longer-than-what-a-terminal-has-room-for-beside-a-bar.tif", "1 s");
+    status_text(line, sizeof line, 60);
+    assert_string_equal(line, "[....................] 0/4  a-name-that-is-m  reading a.tif");
     progress_note(p, "a.tif: odd");
     progress_end(p);
     status_step("step", 1, 1, "gauss", false);
@@ -387,7 +390,7 @@ static void the_status_says_what_is_done(void **state)
     char text[2000] = "";
     assert_true(fread(text, 1, sizeof text - 1, to) > 0);
     assert_non_null(strstr(text, "note: a.tif: odd\n"));
-    assert_non_null(strstr(text, "0/4 images  0.0"));
+    assert_non_null(strstr(text, "1/4 images  0.0"));
     fclose(to);
 }
 
