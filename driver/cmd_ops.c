@@ -116,7 +116,9 @@ static void print_page(const Op *op, Arena *arena)
     if (takes_properties(op)) {
         print_properties();
     }
-    puts("\nelsewhere:");
+    if (op->clesperanto[0] != '\0' || op->skimage[0] != '\0' || op->scipy[0] != '\0') {
+        puts("\nelsewhere:");
+    }
     print_elsewhere("clEsperanto", op->clesperanto);
     print_elsewhere("scikit-image", op->skimage);
     print_elsewhere("scipy", op->scipy);

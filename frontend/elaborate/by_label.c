@@ -73,11 +73,14 @@ bool el_by_label(Elab *el, Val *vals, int n, IrId *labels, Span span)
         if (image || other) {
             Diag *d = el_error(el, VECTOR_MEETS, span, el_describe(el, *first),
                                image ? el_describe(el, vals[i]) : "a value for each of other labels");
+            bool chosen = image && vals[i].image == IR_K_LABELS;
             diag_help(
                 el->diags, d,
-                image ? "paint it on its labels, and compute with the pixels: v[%s]"
-                      : "labels have the same numbers where one is made of the other: expand_labels(%s, 5), or a part "
-                        "of it, mask_labels(%s, mask, renumber = false)",
+                chosen ? "labels are chosen with keep_labels(%s, property(%s, area) > 50)"
+                : image
+                    ? "paint it on its labels, and compute with the pixels: v[%s]"
+                    : "labels have the same numbers where one is made of the other: expand_labels(%s, 5), or a part "
+                      "of it, mask_labels(%s, mask, renumber = false)",
                 el_labels_name(el, *first), el_labels_name(el, *first));
             return false;
         }

@@ -377,7 +377,7 @@ static bool is_column(Elab *el, const Op *op, const AstArg *arg)
     return el_takes_columns(op) && el_peer_argument(el, op, arg->name) == NULL;
 }
 
-static bool is_labels(const Elab *el, const AstExpr *e)
+bool el_is_labels_name(const Elab *el, const AstExpr *e)
 {
     const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
     return b != NULL && b->val.kind == VAL_IMAGE && b->val.image == IR_K_LABELS;
@@ -397,7 +397,7 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         }
     } else if (i < op->n_params && op->param[i].rest) {
         i = call->n;
-    } else if (i >= op->n_params && el_filter_of(el, op) != NULL && is_labels(el, arg->value)) {
+    } else if (i >= op->n_params && el_filter_of(el, op) != NULL && el_is_labels_name(el, arg->value)) {
         Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
         bool same = measure_find(op->name, strlen(op->name)) != NULL;
         diag_help(el->diags, d, "%s: property(%s, %s, %s)", same ? "for each label" : "labels have properties, such as",

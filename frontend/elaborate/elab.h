@@ -427,6 +427,8 @@ const Op *el_filter_of(const Elab *el, const Op *op);
 Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at);
 /* Complains about an argument that others have and that can be told apart; false: it is none. */
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg);
+/* Whether an expression is a name that stands for labels. */
+bool el_is_labels_name(const Elab *el, const AstExpr *e);
 /* Whether an operator takes columns with names of the user's. */
 bool el_takes_columns(const Op *op);
 /* Complains about an argument that an operator has not, and about one that it must have and is not given. */
@@ -493,6 +495,8 @@ Val el_literal_footprint(Elab *el, Val list, Span span);
 
 /* Statements of a pipeline or of an expanded function; *result is what it returned. */
 bool el_block(Elab *el, const AstStmt *s, Val *result);
+/* Whether outputs have a format of that name. */
+bool el_is_format(const char *name);
 /* The format of an output, and how its file is stored. */
 const char *el_format(Elab *el, const AstStmt *s, Val v);
 Stored el_stored(Elab *el, const AstStmt *s, const char *format, bool table);

@@ -738,7 +738,9 @@ static void lone_expression(Elab *el, const AstStmt *s)
 /* What a statement is whose brackets had to be mended is a guess: what was said about them is enough. */
 static void value_statement(Elab *el, const AstStmt *s)
 {
-    const bool mended = diags_has(el->diags, DIAG_UNCLOSED, s->span) || diags_has(el->diags, DIAG_MISMATCHED, s->span);
+    const bool mended = diags_has(el->diags, DIAG_UNCLOSED, s->span) ||
+                        diags_has(el->diags, DIAG_MISMATCHED, s->span) ||
+                        diags_has(el->diags, DIAG_BRACES_LIST, s->span);
     const Diags before = *el->diags;
     if (s->kind == AST_ASSIGN) {
         assign(el, s);

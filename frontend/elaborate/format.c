@@ -60,6 +60,15 @@ static const char *format_meant(const char *text, Val v)
     return fe_nearest(text, FORMATS, sizeof FORMATS / sizeof *FORMATS);
 }
 
+bool el_is_format(const char *name)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        is = is || strcmp(FORMATS[i], name) == 0;
+    }
+    return is;
+}
+
 const char *el_format(Elab *el, const AstStmt *s, Val v)
 {
     bool image = v.kind == VAL_IMAGE;

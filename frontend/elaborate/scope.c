@@ -228,6 +228,8 @@ Val el_unknown(Elab *el, const char *name, Span span)
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (ops_peer(name) != NULL && ops_peer(name)->here[0] != '\0') {
         diag_help(el->diags, d, "here: %s", el_peer_help(el, ops_peer(name), NULL));
+    } else if (has_input(el->file) && strncmp(name, "label", 5) == 0) {
+        diag_help(el->diags, d, "labels are the objects of a mask: %s = label(image > otsu(image))", name);
     } else if (!has_input(el->file)) {
         diag_help(el->diags, d, "a pipeline begins with its input: input %s[y, x]", name);
     } else {
@@ -290,7 +292,7 @@ static const char *nearest_operator(Elab *el, const Names *names, const char *na
 
 Val el_unknown_operator(Elab *el, const AstExpr *call)
 {
-    if (is_broken(el, call->name)) {
+    if (is_broken(el, call->name) || diags_has(el->diags, DIAG_RESERVED_WORD, call->word)) {
         return el_err();
     }
     const Peer *peer = ops_peer(call->name);
@@ -310,7 +312,11 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     }
     const char *near = nearest_operator(el, &names, call->name);
     Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
-    if (near != NULL && ops_peer(near) != NULL && ops_find(el->ops, near) == NULL && ops_peer(near)->here[0] != '\0') {
+    if (el_is_format(call->name)) {
+        const char *value = call->args != NULL ? el_words(el, call->args->value->span) : "image";
+        diag_help(el->diags, d, "a format stands behind the value: output result = %s as %s", value, call->name);
+    } else if (near != NULL && ops_peer(near) != NULL && ops_find(el->ops, near) == NULL &&
+               ops_peer(near)->here[0] != '\0') {
         diag_help(el->diags, d, "did you mean `%s`? here: %s", near, el_peer_help(el, ops_peer(near), call));
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);

@@ -192,6 +192,15 @@ static bool read_word(Elab *el, Val v, Index *ix, const AstArg *arg, Span image)
     return false;
 }
 
+static bool has_numbers(const AstExpr *e)
+{
+    bool numbers = true;
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        numbers = numbers && arg->value->kind == AST_NUMBER;
+    }
+    return numbers;
+}
+
 /* "image[z = 5]" for image[5] as numpy has it: the axes in turn, from the outermost. */
 static const char *with_axes(Elab *el, Val v, const AstExpr *e)
 {
@@ -233,8 +242,18 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
         }
         if (arg->name == NULL) {
             Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
-            diag_help(el->diags, d, "by the names of the axes: %s; beside the pixel: %s[dx = 1]", with_axes(el, v, e),
-                      el_words(el, e->a->span));
+            const char *image = el_words(el, e->a->span);
+            if (has_numbers(e)) {
+                diag_help(el->diags, d, "by the names of the axes: %s; beside the pixel: %s[dx = 1]",
+                          with_axes(el, v, e), image);
+            } else if (el_is_labels_name(el, arg->value)) {
+                diag_help(el->diags, d, "of each label: property(%s, %s, mean), painted with [%s] behind it",
+                          arg->value->name, image, arg->value->name);
+            } else {
+                diag_help(el->diags, d,
+                          "beside the pixel: %s[dx = 1, dy = 0]; a place: %s[x = 0, y = 3], a channel: %s[c = 0]",
+                          image, image, image);
+            }
             fine = false;
             continue;
         }

@@ -200,6 +200,8 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
         const char *words = el_words(el, at);
         diag_help(el->diags, d, strchr(words, ' ') != NULL ? "paint it: (%s)[%s]" : "paint it: %s[%s]", words,
                   el_labels_name(el, v));
+    } else if (p->rest && (p->types & OP_WORD) != 0 && el_is_scalar(v)) {
+        diag_help(el->diags, d, "images and words, one after the other: %s(labels, image, area, mean)", call->op->name);
     } else if ((p->types & OP_IMAGE) != 0) {
         help_for_image(el, d, call, v, at);
     } else if ((p->types & OP_MASK) != 0) {

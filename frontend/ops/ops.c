@@ -123,7 +123,12 @@ void ops_types_phrase(const OpParam *param, Str *out)
     const unsigned types = param->choices != NULL ? param->types & ~(unsigned)OP_WORD : param->types;
     unsigned left = types;
     if (param->choices != NULL) {
-        str_addf(out, "one of %s%s", param->choices, left != 0 ? " or " : "");
+        for (const char *c = param->choices; *c != '\0'; c++) { /* "linear, cubic or quintic" */
+            const bool last = strchr(c + 1, '|') == NULL;
+            str_addn(out, c, *c != '|');
+            str_add(out, *c != '|' ? "" : last ? " or " : ", ");
+        }
+        str_add(out, left != 0 ? " or " : "");
     }
     for (int i = 0; i < OP_TYPES; i++) {
         if ((left & 1u << i) == 0) {

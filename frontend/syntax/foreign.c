@@ -174,6 +174,11 @@ static bool foreign_to(const SyntaxCase *c)
         return false;
     }
     Diag *d = foreign(c, c->found);
+    if (c->first->kind == T_PARAM && c->before->kind == T_NUMBER && c->found[1].kind == T_NUMBER) {
+        diag_help(c->p->diags, d, "a range has two dots: `in %s .. %s`", syntax_shown(c, c->before),
+                  syntax_shown(c, c->found + 1));
+        return true;
+    }
     syntax_help(c, d,
                 c->first->kind == T_OUTPUT
                     ? "the run names the files, in the folder of -o; a format is written `as png`"
@@ -277,7 +282,8 @@ static const struct {
     {"copy", "nothing is copied: a value keeps its name, and never changes"},
     {"where", "a choice is written `a if mask else b`"},
     {"reshape flatten ravel squeeze", "axes have names: `image[z = 0]` is a plane, `image[c = 0]` a channel"},
-    {"array asarray zeros ones empty", "images come from `input`; canvas(image) is one of zeros"},
+    {"ones ones_like full", "a window of ones is box(1), 3 x 3 pixels; an image of ones is canvas(image) + 1"},
+    {"array asarray zeros empty", "images come from `input`; canvas(image) is one of zeros"},
 };
 
 static const char *help_for_method(const char *name)
@@ -399,7 +405,8 @@ bool foreign_loop(const SyntaxCase *c)
 {
     const int kind = c->first->kind;
     bool word = kind == T_FOR || kind == T_IF || kind == T_WHILE;
-    bool ends = c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE);
+    bool ends = c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE) ||
+                (kind == T_FOR && c->found->kind == T_OPEN && c->found == c->first + 1);
     bool slice = c->found->kind == T_COLON && c->found[1].kind == T_NUMBER; /* for i in 0:3 */
     if (!word || !ends || slice || c->at_start || in_block(c)) {
         return false;

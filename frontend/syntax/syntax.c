@@ -135,10 +135,12 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
         while (value->kind != T_NUMBER && value->kind != T_NEWLINE && value->kind != T_END) {
             value++;
         }
-        diag_help(c->p->diags, d, "write `param %s = %s in 0.1 .. 50`", syntax_shown(c, c->first + 1),
+        diag_help(c->p->diags, d, "write `param %s = %s in 0.1 .. 50`",
+                  syntax_shown(c, found == T_NAME ? c->found : c->first + 1),
                   value->kind == T_NUMBER ? syntax_shown(c, value) : "2.0");
     } else if (first == T_PARAM && found == T_COMMA && earlier(c, T_IN) == NULL) {
-        diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, c->found + 1, "1 .. 10"));
+        diag_help(c->p->diags, d, "a range has two dots: `in %s`",
+                  range_of_two(c, c->before[-1].kind == T_OPEN ? c->before : c->found + 1, "1 .. 10"));
     } else if (c->before->kind == T_AS && found == T_STRING) {
         diag_help(c->p->diags, d, "formats are words without quotes: `as %s`", c->found->text);
     } else {
@@ -168,7 +170,10 @@ static void help_comma(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "an argument is named with `=`: `%s = %s`", before, found);
     } else {
         diag_help(c->p->diags, d, "%s are separated by commas: `%s, %s`",
-                  c->e->close ? "arguments" : "numbers of a list", before, found);
+                  c->first->kind == T_INPUT ? "axes"
+                  : c->e->close             ? "arguments"
+                                            : "numbers of a list",
+                  before, found);
     }
 }
 
@@ -248,6 +253,9 @@ static void help_names(const SyntaxCase *c, Diag *d)
     int n = end[-1].end - value->begin;
     if (several || value == end || n > 60) {
         syntax_help(c, d, "a statement gives one value to one name: each has a line of its own");
+    } else if (syntax_is(value, "label")) {
+        diag_help(c->p->diags, d, "labels alone come of it: `%s = %.*s`; how many there are is count(%s)",
+                  c->first->text, n, c->p->source->text + value->begin, c->first->text);
     } else {
         diag_help(c->p->diags, d, "several results are one value with members: `r = %.*s`, then `r.%s`, `r.%s`", n,
                   c->p->source->text + value->begin, c->first->text, c->first[2].text);
@@ -266,6 +274,14 @@ static bool help_condition(const SyntaxCase *c, Diag *d)
         {T_NOT, "compare with one after the other: `image != 1 and image != 2`"},
     };
     for (size_t i = 0; i < sizeof CONDITIONS / sizeof *CONDITIONS; i++) {
+        const Token *one = c->found + 2;
+        bool two = c->found->kind == T_IN && c->before->kind == T_NAME && one[-1].kind == T_OPEN_SQUARE &&
+                   one->kind == T_NUMBER && one[1].kind == T_COMMA && one[2].kind == T_NUMBER;
+        if (two) {
+            diag_help(c->p->diags, d, "compare with one after the other: `%s == %s or %s == %s`", c->before->text,
+                      syntax_shown(c, one), c->before->text, syntax_shown(c, one + 2));
+            return true;
+        }
         if (c->found->kind == CONDITIONS[i].kind && token_ends_value(c->before->kind)) {
             syntax_help(c, d, CONDITIONS[i].help);
             return true;
@@ -330,7 +346,9 @@ static void help_assign(const SyntaxCase *c, Diag *d)
     if (operator!= NULL) {
         diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", syntax_shown(c, operator));
     } else if (c->first->kind == T_NAME && second == T_OPEN) {
-        diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %s(...) = ...`", syntax_shown(c, c->first));
+        int n = c->before->end - c->first->begin;
+        diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %.*s = ...`", n < 60 ? n : 60,
+                  c->p->source->text + c->first->begin);
     } else if (c->first->kind == T_NAME && second == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE) {
         help_set_pixels(c, d);
     } else if (c->first->kind == T_NAME && (second == T_OPEN_SQUARE || second == T_DOT)) {
@@ -372,6 +390,15 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "arguments stand in parentheses: `%s(...)`", syntax_shown(c, c->before));
     } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->e->close) {
         diag_help(c->p->diags, d, "arguments are named with `=`: `%s = ...`", syntax_shown(c, c->before));
+    } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->before[-1].kind == T_OPEN_SQUARE) {
+        diag_help(c->p->diags, d, "places are named with `=`: `%s = ...`; a part is crop(image, x = 10, width = 20)",
+                  syntax_shown(c, c->before));
+    } else if (c->found->kind == T_RANGE && c->e->close) {
+        syntax_help(c, d, "a range stands behind `for`: `sum(v[dx = i] for i in -1 .. 1)`");
+    } else if (c->first->kind == T_OUTPUT && c->found->kind == T_COLON && c->found[1].kind == T_NAME) {
+        diag_help(c->p->diags, d, "a type is an operator: `%s(...)`", syntax_shown(c, c->found + 1));
+    } else if (c->first->kind == T_OUTPUT && c->found->kind == T_COMMA && c->before[-1].kind == T_AS) {
+        syntax_help(c, d, "each format has an output of its own: `output a2 = ... as png`");
     } else if (c->found->kind == T_COLON && (c->before->kind == T_NUMBER || c->e->close_square)) {
         syntax_help(c, d, SLICES);
     } else if (c->first->kind == T_FN && c->before[-1].kind == T_COLON) {
@@ -768,8 +795,10 @@ static void note_names(const SyntaxCase *c)
     for (const Token *t = c->first, *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
         syntax_note_name(c->p, t);
     }
-    if (joins_lines(c) != NULL) {
-        syntax_note_name(c->p, c->before);
+    bool typed = kind == T_PARAM && c->found == c->first + 2 && c->found->kind == T_NAME;       /* param float sigma */
+    bool function = kind == T_NAME && c->first[1].kind == T_OPEN && c->found->kind == T_ASSIGN; /* f(v) = v * 2 */
+    if (joins_lines(c) != NULL || typed || function) {
+        syntax_note_name(c->p, typed ? c->found : function ? c->first : c->before);
     }
 }
 

@@ -413,6 +413,7 @@ static void add_word(Filter *f, Token token)
             diag_help(f->diags, d,
                       at_start(f) && token.kind == T_OUTPUT  ? "an output has a name: `output result = ...`"
                       : at_start(f) && token.kind == T_INPUT ? "an input has a name and axes: `input image[y, x]`"
+                      : token.kind == T_INPUT  ? "images come in by a line of their own: `input image[y, x]`"
                       : token.kind == T_RETURN ? "behind `=` stands the value alone; `return` is for blocks"
                                                : "use another name, for example `%s_`",
                       token.text);
