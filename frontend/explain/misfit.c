@@ -138,8 +138,10 @@ static const char *exchanged(Elab *el, const AstExpr *e, const AstArg *a, const 
     str_addf(&out, "%s(", e->name);
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
         const AstArg *other = arg == a ? b : arg == b ? a : arg;
-        str_addf(&out, arg == e->args ? "" : ", ");
-        str_addf(&out, arg->name != NULL ? "%s = " : "", arg->name);
+        str_add(&out, arg == e->args ? "" : ", ");
+        if (arg->name != NULL) {
+            str_addf(&out, "%s = ", arg->name);
+        }
         str_add(&out, el_words(el, other->value->span));
     }
     str_add(&out, ")");
