@@ -148,6 +148,16 @@ for i in (Image('plain', 'u8', 29, 33), Image('plain', 'f32', 29, 33)):
     call = 'aperture_flux(seg, v, 4.1, 2.6, neighbours = left_out, objects = 2)'
     alone = [np.where((seg == 0) | (seg == k), v, 0) for k in (1, 2)]
     of_labels('aperture_flux', [*(CircularAnnulus(m, 2.6, 4.1).do_photometry(w)[0][0] for m, w in zip(middles, alone)), np.nan], 2e-6)
+    # What is no number counts inside alone: at the corner of the circle's square, and in the hole of the ring.
+    places = np.transpose([ndimage.mean(axis, seg, range(1, 4)) for axis in (x, y)])
+    for ring, hole, at in ((CircularAperture(places, 3.3), (12, 11), '3.3'), (CircularAnnulus(places, 2.6, 4.1), (9, 8), '4.1, 2.6')):
+        call = f'aperture_flux(seg, nan if x == {hole[0]} and y == {hole[1]} else v, {at}, x = x, y = y)'
+        with_hole = np.where((x == hole[0]) & (y == hole[1]), np.nan, v)
+        assert np.isfinite(ring.do_photometry(with_hole)[0]).all()
+        of_labels('aperture_flux', ring.do_photometry(with_hole)[0], 2e-6)
+    ring = CircularAnnulus(np.transpose([x.ravel(), y.ravel()]), 1.2, 2.5)
+    case('aperture_sum', i, 'output a = aperture_sum(nan if x_of(image) == 12 and y_of(image) == 11 else image, 2.5, 1.2)',
+         ring.do_photometry(np.where((x == 12) & (y == 11), np.nan, i.float))[0].reshape(i.shape), 1e-5)
     call = 'aperture_flux(seg, v, 2.2, x = x + 0.25, y = y / 2)'
     places = [(x[seg == k].mean() + 0.25, y[seg == k].mean() / 2) for k in (1, 2, 3)]
     of_labels('aperture_flux', CircularAperture(places, 2.2).do_photometry(v)[0], 2e-6)
