@@ -242,6 +242,9 @@ for call in ('r = radial_distribution(l, image)\nm = r.frac_at_d[l]\n', 'r = col
         case('few_objects', FLAT[0], f'l = label_spots(image >= {least})\n' + call + 'output a = 0 if not (l > 0) or isnan(m) else m', np.where(
             (FLAT[0].float >= least) & ('frac' in call), 1, 0))
 
+# A ring without light has no light that differs.
+case('radial_dark', FLAT[0], 'l = label(image > 100)\nr = radial_distribution(l, 0 * image, 1)\noutput a = r.radial_cv[l] if l > 0 else 0', 0 * FLAT[0].float)
+
 # ---- pictures of objects ------------------------------------------------------------------------------
 
 for i in FLAT[:3] + SOLID[:1]:
