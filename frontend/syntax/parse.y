@@ -740,6 +740,19 @@ static StmtList add_to_block(Parser *parser, StmtList list, AstStmt *stmt)
 
 /* ---- */
 
+/* The same tokens with others in front of them and behind, so that explanations may look around anywhere. */
+static const Token *surrounded(Arena *arena, const TokenList *list)
+{
+    enum { AROUND = 4 };
+    Token *all = arena_array(arena, Token, list->n + 2 * AROUND);
+    for (int i = 0; i < AROUND; i++) {
+        all[i] = (Token){.kind = T_NEWLINE, .text = ""};
+        all[AROUND + list->n + i] = list->at[list->n - 1];
+    }
+    memcpy(all + AROUND, list->at, sizeof *all * (size_t)list->n);
+    return all + AROUND;
+}
+
 AstFile *fe_parse(Arena *arena, const Source *source, Diags *diags)
 {
     Tokens *tokens = arena_new(arena, Tokens);
@@ -747,7 +760,7 @@ AstFile *fe_parse(Arena *arena, const Source *source, Diags *diags)
     Parser parser = {.arena = arena, .source = source, .diags = diags, .header = -1};
     parser.file = arena_new(arena, AstFile);
     parser.file->source = source;
-    parser.tokens = tokens->clean.at;
+    parser.tokens = surrounded(arena, &tokens->clean);
     parser.n = tokens->clean.n;
     fe_parse_parse(&parser);
     return parser.file;

@@ -804,12 +804,11 @@ static void note_names(const SyntaxCase *c)
 
 void fe_syntax_error(Parser *parser, const Expected *expected)
 {
-    static const Token nothing = {.kind = T_NEWLINE, .text = ""};
     SyntaxCase c = {.p = parser, .e = expected};
     int first = statement_start(parser, parser->found);
     c.found = &parser->tokens[parser->found];
     c.first = &parser->tokens[first];
-    c.before = parser->found == 0 ? &nothing : c.found - 1;
+    c.before = c.found - 1;
     c.at_start = parser->found == first;
     note_names(&c);
     if (foreign_header(parser, first)) {

@@ -70,11 +70,11 @@ typedef struct Parser {
     const Source *source;
     Diags *diags;
     AstFile *file;
-    AstStmt *last; /* of the file's statements */
-    const Token *tokens;
-    int n, at;  /* at: the next token to hand out */
-    int found;  /* the last one handed out */
-    int header; /* of the statement whose body is to be left out, or -1 */
+    AstStmt *last;       /* of the file's statements */
+    const Token *tokens; /* with more in front and behind (parse.y) */
+    int n, at;           /* at: the next token to hand out */
+    int found;           /* the last one handed out */
+    int header;          /* of the statement whose body is to be left out, or -1 */
 } Parser;
 
 /* Explains that the grammar cannot go on with the token parser->found. */
