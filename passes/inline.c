@@ -37,6 +37,7 @@
 #include "../ir/uses.h"
 #include "../ir/footprint.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -91,10 +92,11 @@ static bool keeps_zero(const IrGraph *g, IrId p)
     return n->op == IR_X_CAST && ir_expr(g, n->a)->op == IR_X_READ;
 }
 
+/* -0.0 is none: not every type has it. */
 static bool is_zero(const IrGraph *g, IrExpr e)
 {
     double value;
-    return e != 0 && ir_is_const(g, e, &value) && value == 0;
+    return e != 0 && ir_is_const(g, e, &value) && value == 0 && !signbit(value);
 }
 
 static Use use_of(const Inlining *in, IrId consumer, IrId p)

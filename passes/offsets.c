@@ -13,6 +13,7 @@
 
 #include "figures.h"
 
+#include "../base/id_map.h"
 #include "../ir/edit.h"
 #include "../ir/uses.h"
 
@@ -61,6 +62,7 @@ static bool take_nearest_of_all(IrGraph *g)
 typedef struct Shift {
     double index; /* whose */
     double by;
+    int to;            /* the index that has the sums */
     bool found, mixed; /* it has been met; with different numbers, or without one */
 } Shift;
 
@@ -94,12 +96,37 @@ static IrExpr take_sum(IrGraph *g, IrExpr e, void *ctx)
 {
     const Shift *s = ctx;
     double by;
-    return is_shifted(g, e, s->index, &by) ? ir_expr(g, e)->a : e;
+    return is_shifted(g, e, s->index, &by) ? ir_index(g, s->to) : e;
+}
+
+typedef struct MovedTo { /* a range as it is now, and its index */
+    IrExpr lo, hi;
+    int index;
+} MovedTo;
+
+/* The indices whose ranges were moved, so that equal folds stay equal. */
+typedef struct Moved {
+    IdMap places;    /* of indices */
+    Vec(MovedTo) to; /* by place */
+} Moved;
+
+/* An index of its own: what is known of an index is the range that it was declared with. */
+static int moved_index(IrGraph *g, Moved *moved, int from, IrExpr lo, IrExpr hi)
+{
+    const int at = id_map_add(&moved->places, g->arena, (uint32_t)from);
+    if (at == moved->to.n) {
+        vec_push(g->arena, &moved->to, (MovedTo){0});
+    }
+    MovedTo *to = &moved->to.at[at];
+    if (to->lo != lo || to->hi != hi) {
+        *to = (MovedTo){lo, hi, ir_new_index(g)};
+        ir_set_ends(g, to->index, lo, hi);
+    }
+    return to->index;
 }
 
 static IrExpr move_range(IrGraph *g, IrExpr e, void *ctx)
 {
-    (void)ctx;
     IrExprNode n = *ir_expr(g, e);
     Shift s = {.index = n.num};
     if (n.op != IR_X_FOLD || n.nth != 0 || n.weight != 0) {
@@ -110,10 +137,12 @@ static IrExpr move_range(IrGraph *g, IrExpr e, void *ctx)
     if (!s.found || s.mixed) {
         return e;
     }
-    n.a = ir_rewrite(g, n.a, take_sum, &s);
-    n.where = n.where != 0 ? ir_rewrite(g, n.where, take_sum, &s) : 0;
     n.b = ir_op2(g, IR_X_ADD, n.b, ir_const(g, s.by));
     n.c = ir_op2(g, IR_X_ADD, n.c, ir_const(g, s.by));
+    s.to = moved_index(g, ctx, (int)n.num, n.b, n.c);
+    n.a = ir_rewrite(g, n.a, take_sum, &s);
+    n.where = n.where != 0 ? ir_rewrite(g, n.where, take_sum, &s) : 0;
+    n.num = s.to;
     return ir_intern(g, n);
 }
 
@@ -122,6 +151,7 @@ bool pass_simplify_offsets(IrGraph *g, const PassContext *cx)
     enum { OPS_A_BYTE = 4 }; /* GPUs do more while they move one, CPUs less */
     const DeviceFigures *figures = cx->figures != NULL ? cx->figures : figures_known(NULL);
     const bool keeps = figures->giga_ops > OPS_A_BYTE * figures->copy_gb;
+    Moved moved = {0};
     const bool any = take_nearest_of_all(g);
-    return (keeps && ir_rewrite_all(g, move_range, NULL)) || any;
+    return (keeps && ir_rewrite_all(g, move_range, &moved)) || any;
 }

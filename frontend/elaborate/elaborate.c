@@ -274,9 +274,11 @@ static bool bound_of(Elab *el, const AstExpr *e, const char *unit, double *value
     bool none = own == NULL && (unit == NULL || *value == 0 || isinf(*value));
     if (!none && (own == NULL || unit == NULL || strcmp(own, unit) != 0)) {
         Diag *d = el_error(el, PARAM_UNITS, e->span, own != NULL ? own : "no unit", unit != NULL ? unit : "no unit");
-        const char *words = el_words(el, e->span);
-        diag_help(el->diags, d, "write the same unit: %s%s%s", own == NULL ? words : "1", unit != NULL ? " " : "",
-                  unit != NULL ? unit : "");
+        if (own == NULL) {
+            diag_help(el->diags, d, "write the same unit: %s %s", el_words(el, e->span), unit);
+        } else {
+            diag_help(el->diags, d, "the default and both bounds have the same unit, or none");
+        }
         return false;
     }
     return true;

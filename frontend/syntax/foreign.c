@@ -368,7 +368,7 @@ static void help_for(const SyntaxCase *c, Diag *d)
     }
     double rounds = rounds_of(in + 1);
     if (rounds > 0) {
-        diag_help(c->p->diags, d, "a pipeline repeats with: repeat %g { ... }", rounds);
+        diag_help(c->p->diags, d, "a pipeline repeats with: repeat %.0f { ... }", rounds);
     } else if (in + 1 == c->found - 1 && in[1].kind == T_NAME) {
         syntax_help(c, d,
                     "images, objects and planes are taken all at once: leave the loop out; measure(...) has a row for "
@@ -381,12 +381,12 @@ static void help_for(const SyntaxCase *c, Diag *d)
 /* if image > 3: a = 1, with the words in place; false where the lines are others. */
 static bool help_if(const SyntaxCase *c, Diag *d)
 {
-    const Token *body = c->found + 1, *end = body + 3;
+    const Token *body = c->found + 1;
     while (body->kind == T_NEWLINE) {
         body++;
     }
     int n = c->found->begin - c->first[1].begin;
-    end = body + 2;
+    const Token *end = body + 2;
     while (end->kind != T_NEWLINE && end->kind != T_END) {
         end++;
     }
@@ -492,7 +492,8 @@ const char *foreign_function(const SyntaxCase *c)
     while (end->kind != T_NEWLINE && end->kind != T_END) {
         end++;
     }
-    bool one = colon->kind == T_COLON && body->kind == T_RETURN && end > body + 1;
+    bool named = colon > c->first + 1;
+    bool one = named && colon->kind == T_COLON && body->kind == T_RETURN && end > body + 1;
     int head = colon[-1].end - c->first[1].begin, n = one ? end[-1].end - body[1].begin : 0;
     const char *text = c->p->source->text;
     return one && head <= 40 && n <= 60 ? arena_printf(c->p->arena, "a function is written `fn %.*s = %.*s`", head,

@@ -407,7 +407,9 @@ static void add_word(Filter *f, Token token)
     } else {
         token.kind = contextual_kind(f, &token);
     }
-    if (misused(f, &token)) {
+    bool foreign =
+        token.kind == T_RETURN && last_kind(f) == T_COLON; /* def f(v): return v, of which the grammar tells */
+    if (!foreign && misused(f, &token)) {
         if (f->diags != NULL) {
             Diag *d = diag_add(f->diags, DIAG_RESERVED_WORD, token_span(f->source, &token), token.text);
             diag_help(f->diags, d,

@@ -649,21 +649,27 @@ bool sink_share(Sink *sink, const SinkRows *r, bool first, ExecShare *share, Err
     return ok;
 }
 
-/* By output: its number, how much is told of it, and that. */
+/* By output: its number, how much is told of it, and that, up to a multiple of 8 bytes. */
 typedef struct Told {
     int64_t output;
     uint64_t bytes;
 } Told;
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
 
 static bool tell(const Sink *sink, int k, FILE *to, Err *err)
 {
     void *told = NULL;
     size_t bytes = 0;
     bool ok = image_end_part(sink->outputs[k].writer, &told, &bytes, err);
-    const Told head = {k, (bytes + 7) / 8 * 8};
+    const Told head = {k, bytes};
     static const char ZEROS[8];
+    const size_t rest = padded(bytes) - bytes;
     ok = ok && ((fwrite(&head, sizeof head, 1, to) == 1 && fwrite(told, 1, bytes, to) == bytes &&
-                 fwrite(ZEROS, 1, head.bytes - bytes, to) == head.bytes - bytes) ||
+                 fwrite(ZEROS, 1, rest, to) == rest) ||
                 no_memory(err));
     free(told);
     return ok;
@@ -690,7 +696,7 @@ bool sink_join(Sink *sink, const void *told, size_t bytes, Err *err)
         memcpy(&head, at, sizeof head);
         at += sizeof head;
         TRY(image_join(sink->outputs[head.output].writer, at, (size_t)head.bytes, err));
-        at += head.bytes;
+        at += padded((size_t)head.bytes);
     }
     return true;
 }

@@ -101,9 +101,9 @@ static void fold_removes_what_changes_nothing(void **state)
     assert_folds("abs(sub(%1[x = 9], %1[y = 1]))", "abs(sub(%1[y = 1], %1[x = 9]))");
     assert_folds("sub(%1[x = 1, border = reflect], %1[x = -1, y = 1, border = reflect])",
                  "sub(%1[x = 1], %1[x = -1, y = 1])");
-    assert_folds("sum(#0 in 0 .. 3, %1[y = add(#0, -3)])", "sum(#0 in -3 .. 0, %1[y = #0])");
+    assert_folds("sum(#0 in 0 .. 3, %1[y = add(#0, -3)])", "sum(#1 in -3 .. 0, %1[y = #1])");
     assert_folds("sum(#0 in 1 .. 2, sum(#1 in 0 .. 3, %1[x = add(#1, -2), y = #0]))",
-                 "sum(#0 in 1 .. 2, sum(#1 in -2 .. 1, %1[x = #1, y = #0]))");
+                 "sum(#0 in 1 .. 2, sum(#2 in -2 .. 1, %1[x = #2, y = #0]))");
 }
 
 static void fold_keeps_what_would_change_a_bit(void **state)
