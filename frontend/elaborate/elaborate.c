@@ -708,8 +708,8 @@ static bool only_in_function(Elab *el, const AstStmt *s)
                                                      s->a != NULL ? el_words(el, s->a->span) : "...")
               : s->kind == AST_WHILE
                   ? "a pipeline repeats with: repeat 20 { ... }, or repeat until VALUE is stable, at most 100 { ... }"
-                  : arena_printf(el->arena, "a pipeline repeats with: repeat %g { ... }",
-                                 counted ? s->hi->num - s->lo->num + 1 : 20));
+                  : arena_printf(el->arena, "a pipeline repeats with: repeat %.0f { ... }",
+                                 counted ? floor(s->hi->num - s->lo->num) + 1 : 20));
     bind_bad(el, s->body);
     bind_bad(el, s->other);
     return true;
@@ -736,7 +736,6 @@ static void lone_expression(Elab *el, const AstStmt *s)
     }
 }
 
-/* One statement; true when it returned. */
 /* What a statement is whose brackets had to be mended is a guess: what was said about them is enough. */
 static void value_statement(Elab *el, const AstStmt *s)
 {
@@ -756,6 +755,7 @@ static void value_statement(Elab *el, const AstStmt *s)
     }
 }
 
+/* One statement; true when it returned. */
 static bool statement(Elab *el, const AstStmt *s, Val *result)
 {
     switch (s->kind) {

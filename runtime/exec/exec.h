@@ -43,16 +43,17 @@ bool exec_keeps(const Exec *exec, int input);
 bool exec_upload(Exec *exec, int input, int64_t c, int64_t z, int64_t row, int64_t rows, const void *from, size_t pitch,
                  Err *err);
 
+/* What the first owner of an output tells the others (ExecStream.share). */
+typedef struct ExecShare {
+    int64_t grain;   /* rows of a plane; 0: it gives all */
+    char name[4096]; /* what they need to know to write, too */
+} ExecShare;
+
 /*
  * A run in parts.  When exec_bind finds that the image does not fit into the memory limit in one
  * piece, it plans strips (exec_parts), and the run takes rows where and when it needs them and gives
  * rows away as they are ready.  Neither exec_upload nor exec_download is used then.
  */
-typedef struct ExecShare {
-    int64_t grain;
-    char name[4096]; /* what the others need to know to write, too */
-} ExecShare;
-
 typedef struct ExecStream {
     void *context;
     struct Crew *crew; /* copies rows on the host; NULL: the caller does */
