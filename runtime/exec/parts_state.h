@@ -86,6 +86,9 @@ typedef struct Segment {
     int col, cols;      /* where parts are tiles: its columns */
 } Segment;
 
+/* Task t of the segment on the part under way (parts_tasks.c). */
+bool parts_run_task(Segment *seg, int t);
+
 const ExecGrid *parts_grid_of(const Run *run, int buffer);
 /* Rows (planes) of a window for the part. */
 void parts_window_rows(const Segment *seg, const PartsWindow *w, int *from, int *to);
