@@ -9,7 +9,6 @@
 #include "image_tiff_state.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const uint64_t GROUP_MAX = (uint64_t)32 << 20; /* bytes of bands that are decoded at once, if not of one alone */
 static const uint64_t CACHE_MAX = (uint64_t)256 << 20; /* bytes of bands kept for other samples */

@@ -38,4 +38,12 @@ output t = measure(objects, image, area)
 PIPE
 together parts.pipe "$SAMPLES/blobs.tif" 250000 ''
 together spots.pipe "$SAMPLES/volume.tif" 400000 ''
+# Levels of detail with odd widths, of which owners have halves of bands.
+cat >wide.pipe <<'PIPE'
+input image[y, x]
+output wide = u8(crop(scale(image, 4), x = 1, y = 1, width = 1002, height = 115))
+PIPE
+expect 0 '' "$PIPEC" run wide.pipe "$SAMPLES/blobs.tif" -q -o wide --device '#0'
+printf 'input image[y, x]\noutput moved = image[dx = 1, dy = 1] as zarr(chunk = 16)\n' >moved.pipe
+together moved.pipe wide/blobs_wide.tif 40000 ''
 finish
