@@ -470,7 +470,7 @@ static bool explain_block(const SyntaxCase *c)
     bool filler = found == T_NAME && (syntax_is(c->found, "then") || syntax_is(c->found, "do") ||
                                       (c->first->kind == T_REPEAT && c->found[1].kind == T_ASSIGN));
     bool wanted = c->e->block && (found == T_NEWLINE || found == T_COLON || filler || c->before->kind == T_ELSE);
-    bool colon = c->first->kind == T_FN && c->before->kind == T_COLON && found == T_NEWLINE;
+    bool colon = c->first->kind == T_FN && c->before->kind == T_COLON && (found == T_NEWLINE || found == T_RETURN);
     if (!wanted && !colon) {
         return false;
     }
