@@ -28,6 +28,12 @@ bool frames_of(const ProgInput *input, const ImageInfo *info, Frames *out, Err *
     const char *axes = input->axes;
     char text[40];
     axes_text(axes, text, sizeof text);
+    if (info->rgb && !named(axes, 'c') && (input->labels || input->mask)) {
+        return err_set(err, CODE_FILES,
+                       "this is a colour image, but %s is %s, which has one number a pixel; save those numbers, not a "
+                       "picture of them",
+                       input->name, input->labels ? "labels" : "a mask");
+    }
     if (info->rgb && !named(axes, 'c')) {
         return err_set(err, CODE_FILES,
                        "this is a colour image, but the pipeline declares %s%s; declare the axis c "

@@ -43,6 +43,13 @@ static const struct {
     [REMARK_SIZES] = {.says =
                           "its OME-XML tells of pixels of other extents or another type than the file has, which is "
                           "read as it is"},
+    [REMARK_FIRST] = {.says =
+                          "its OME-XML lists its first plane alone, and tells of as many planes as there are pages; "
+                          "all are read"},
+    [REMARK_LENGTHS] = {.says = "the size of pixels that it gives is no length that can be; it counts as unknown, and "
+                                "--pixel-size tells it"},
+    [REMARK_NUMBERS] = {.says =
+                            "it has a palette; labels and masks are the numbers of its colours, which count from 0"},
     [REMARK_MARKS] = {.says = "all its pages are marked as smaller versions or masks of others; they are read as if "
                               "none was"},
     [REMARK_BITS] =

@@ -248,13 +248,17 @@ static bool open_input(Reader *reader, int i, const Options *options, Err *err)
     const char *path = reader->item->inputs[i];
     in->channel = -1;
     TRY(image_open(path, &in->file, err));
+    const ProgInput *input = &reader->program->inputs[i];
     if (options->time_as_z) {
         image_time_as_z(in->file);
+    }
+    if (image_info(in->file)->palette && (input->labels || input->mask) && strchr(input->axes, 'c') == NULL) {
+        image_numbers(in->file);
     }
     if (i == 0) {
         image_pixel_size(in->file, options->pixel_um);
     }
-    if (!frames_of(&reader->program->inputs[i], image_info(in->file), &in->frames, err)) {
+    if (!frames_of(input, image_info(in->file), &in->frames, err)) {
         return i > 0 ? err_prefix(err, "'%s'", path) : false;
     }
     if (i == 0) {

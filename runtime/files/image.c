@@ -116,6 +116,22 @@ static bool open_by_content(ImageFile *file, const ImagePath *path, int fd, Err 
     return err_prefix(err, "cannot read '%s'", file->path);
 }
 
+/* Sizes of pixels that nothing can have, and whose areas no number holds, are a damaged text. */
+static bool is_length(double size)
+{
+    return size == 0 || (size > 1e-18 && size < 1e36);
+}
+
+static void keep_lengths(ImageInfo *info)
+{
+    for (int k = 0; k < 3; k++) {
+        if (!is_length(info->size[k]) || !is_length(info->size_um[k])) {
+            info->size[k] = info->size_um[k] = 0;
+            info->remarks[REMARK_LENGTHS] = 1;
+        }
+    }
+}
+
 bool image_open(const char *path, ImageFile **out, Err *err)
 {
     *out = NULL;
@@ -148,6 +164,7 @@ bool image_open(const char *path, ImageFile **out, Err *err)
         free(file);
         return false;
     }
+    keep_lengths(&file->info);
     *out = file;
     return true;
 }
@@ -188,6 +205,16 @@ void image_time_as_z(ImageFile *file)
     exchange_axes(&file->info);
     file->info.time_as_z = true;
     file->info.size[2] = file->info.size_um[2] = 0; /* time is no length */
+}
+
+void image_numbers(ImageFile *file)
+{
+    ImageInfo *info = &file->info;
+    info->elem = file->format->numbers(file->state);
+    info->c /= 3;
+    info->has_c = info->c > 1;
+    info->rgb = info->palette = false;
+    info->remarks[REMARK_NUMBERS] = 1;
 }
 
 bool image_goes_upwards(const ImageInfo *info)

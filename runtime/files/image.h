@@ -37,6 +37,9 @@ typedef enum ImageRemark {
     REMARK_XML_DAMAGED, /* OME-TIFF: the XML is none */
     REMARK_DESCRIPTION, /* TIFF: it tells of other pages than there are */
     REMARK_SIZES,       /* OME-TIFF: the XML tells of pixels of other extents or another type */
+    REMARK_FIRST,       /* OME-TIFF: the XML lists the first plane alone, and the others are read, too */
+    REMARK_LENGTHS,     /* pixels have a size that is none of a length */
+    REMARK_NUMBERS,     /* pixels are the numbers of a palette's colours */
     REMARK_MARKS,       /* TIFF: all pages are marked as smaller versions or masks */
     REMARK_BITS,        /* TIFF: white is zero in pixels of one bit, which are taken as they are stored */
     REMARK_WHITE,       /* TIFF: white is zero, and pixels are turned over */
@@ -55,6 +58,7 @@ typedef struct ImageInfo {
     int64_t x, y, z, c, t;    /* extents, at least 1 */
     bool has_z, has_c, has_t; /* the file says so, even if the extent is 1 */
     bool rgb;                 /* c is samples of a pixel */
+    bool palette;             /* rgb: pixels are numbers of colours (image_numbers) */
     bool time_as_z;           /* z is what the file calls t, and t its z */
     Elem elem;
     /* Pixel size in `unit`; 0 = unknown.  size_um: the same in micrometres, 0 = unknown. */
@@ -86,6 +90,8 @@ const ImageInfo *image_info(const ImageFile *file);
 /* From now on time points are planes and planes time points; files that are written like this one
  * have them exchanged back. */
 void image_time_as_z(ImageFile *file);
+/* From now on pixels of a palette are the numbers of its colours, in one channel. */
+void image_numbers(ImageFile *file);
 /* From now on pixels have these sizes along x, y, z in micrometres; 0: what the file says. */
 void image_pixel_size(ImageFile *file, const double um[3]);
 /*

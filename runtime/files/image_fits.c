@@ -37,12 +37,13 @@ typedef struct FitsIn {
     uint64_t size; /* of the file, when it is unpacked */
     bool zipped;
     FitsScan scan;
+    FitsTiles tiles;
     int stuck; /* status of cfitsio where it could not go to a part: it is between two parts then, and knows neither */
     int type;  /* of cfitsio, for the elements */
     int axes;  /* of the image */
-    int axis_of[3]; /* FITS axis (from 1) of t, c, z; 0: none */
-    bool find_nulls;
-    char *header; /* owned */
+    int axis_of[3];  /* FITS axis (from 1) of t, c, z; 0: none */
+    bool find_nulls; /* but in tiles that are exact */
+    char *header;    /* owned */
 } FitsIn;
 
 /* How pixel types are called by pipec and by cfitsio. */
@@ -313,6 +314,7 @@ static void close_fits(void *state)
     }
     cfitsio.clear_errmsg();
     fits_scan_free(&in->scan);
+    fits_tiles_free(&in->tiles);
     free(in->memory);
     free(in->header);
     free(in);
@@ -477,7 +479,7 @@ static bool check_tiles(FitsIn *in, int fd, Err *err)
 {
     int status = 0;
     FitsBytes bytes = {.fd = in->memory != NULL ? -1 : fd, .at = in->memory, .size = in->size};
-    return !cfitsio.is_compressed_image(in->file, &status) || fits_check_tiles(in->file, &bytes, err);
+    return !cfitsio.is_compressed_image(in->file, &status) || fits_check_tiles(in->file, &bytes, &in->tiles, err);
 }
 
 static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **state, Err *err)
@@ -502,15 +504,42 @@ static bool open_fits(const ImagePath *path, int fd, ImageInfo *info, void **sta
     return true;
 }
 
+/* So many pixels of consecutive rows, or of one row. */
+static bool read_pixels(FitsIn *in, const ImageInfo *info, LONGLONG *first, int64_t pixels, bool nulls, void *to,
+                        Err *err)
+{
+    int status = 0, any = 0;
+    float nan32 = NAN;
+    double nan64 = (double)NAN;
+    void *null = in->type == TFLOAT ? (void *)&nan32 : (void *)&nan64;
+    cfitsio.read_pixll(in->file, in->type, first, pixels, nulls ? null : NULL, to, &any, &status);
+    if (status == NUM_OVERFLOW) { /* of 64 bits */
+        cfitsio.clear_errmsg();
+        return err_set(err, CODE_FILES, "it has numbers that %s cannot hold", elem_name(info->elem));
+    }
+    return status == 0 || fits_failure(status, "its pixels are damaged or cut off", err);
+}
+
+/* A row, tile by tile. */
+static bool read_tiles(FitsIn *in, const ImageInfo *info, LONGLONG *first, char *to, Err *err)
+{
+    int64_t run;
+    for (int64_t x = 0; x < info->x; x += run) {
+        bool exact;
+        first[0] = x + 1;
+        run = fits_tile_run(&in->tiles, first, &exact);
+        TRY(read_pixels(in, info, first, run, !exact, to + (size_t)x * elem_size(info->elem), err));
+    }
+    return true;
+}
+
 static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, void *to, size_t pitch, Err *err)
 {
     FitsIn *in = state;
     LONGLONG first[AXES_MAX];
     int64_t place[3] = {at->t, at->c, at->z};
-    float nan32 = NAN;
-    double nan64 = (double)NAN;
-    void *null = in->type == TFLOAT ? (void *)&nan32 : (void *)&nan64;
-    bool whole = pitch == (size_t)info->x * elem_size(info->elem);
+    bool tiled = in->find_nulls && in->tiles.exact != NULL;
+    bool whole = !tiled && pitch == (size_t)info->x * elem_size(info->elem);
     for (int k = 0; k < AXES_MAX; k++) {
         first[k] = 1;
     }
@@ -520,17 +549,10 @@ static bool read_fits(void *state, const ImageInfo *info, const ImageRows *at, v
         }
     }
     for (int64_t i = 0; i < at->rows; i += whole ? at->rows : 1) {
-        int status = 0, any = 0;
+        char *row = (char *)to + (size_t)i * pitch;
         first[1] = at->row + i + 1;
-        cfitsio.read_pixll(in->file, in->type, first, info->x * (whole ? at->rows : 1), in->find_nulls ? null : NULL,
-                           (char *)to + (size_t)i * pitch, &any, &status);
-        if (status == NUM_OVERFLOW) { /* of 64 bits */
-            cfitsio.clear_errmsg();
-            return err_set(err, CODE_FILES, "it has numbers that %s cannot hold", elem_name(info->elem));
-        }
-        if (status != 0) {
-            return fits_failure(status, "its pixels are damaged or cut off", err);
-        }
+        TRY(tiled ? read_tiles(in, info, first, row, err)
+                  : read_pixels(in, info, first, info->x * (whole ? at->rows : 1), in->find_nulls, row, err));
     }
     return true;
 }

@@ -3,6 +3,9 @@
  * file has.  Where the table has no such column, or fewer rows than there are tiles, it reads beside the table.
  * What H-compress, Rice and PLIO have packed says itself how many pixels it is, or where it ends, and cfitsio believes
  * that: it would read or write behind the room that it made for the tile.  Where a gzip stream is cut off, it waits.
+ *
+ * Rounded floats have a whole number for NaN, which cfitsio must be asked for.  Asked so, it takes infinite floats for NaN
+ * and subnormal ones for 0 in the tiles beside them that are not rounded, so it must not be asked there.
  */
 #include "image_fits_tiles.h"
 
@@ -11,13 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { AXES = 6 };
-
-typedef struct Tiling {
-    int axes;
-    int64_t extent[AXES], tile[AXES];
-} Tiling;
 
 /* A packed tile.  block, bytes: Rice's pixels of a block, and bytes of a pixel. */
 typedef struct Tile {
@@ -44,11 +40,11 @@ static int64_t header_whole(fitsfile *file, const char *key, int64_t missing)
 }
 
 /* Tiles are rows if nothing else is said. */
-static bool read_tiling(fitsfile *file, Tiling *t)
+static bool read_tiling(fitsfile *file, FitsTiles *t)
 {
     char key[FLEN_KEYWORD];
     t->axes = (int)header_whole(file, "ZNAXIS", 0);
-    bool ok = t->axes > 0 && t->axes <= AXES;
+    bool ok = t->axes > 0 && t->axes <= FITS_TILE_AXES;
     for (int i = 0; ok && i < t->axes; i++) {
         snprintf(key, sizeof key, "ZNAXIS%d", i + 1);
         t->extent[i] = header_whole(file, key, 0);
@@ -60,7 +56,7 @@ static bool read_tiling(fitsfile *file, Tiling *t)
 }
 
 /* Pixels of tile `number`, from 0; those at the ends are smaller. */
-static double tile_pixels(const Tiling *t, int64_t number)
+static double tile_pixels(const FitsTiles *t, int64_t number)
 {
     double pixels = 1;
     for (int i = 0; i < t->axes; i++) {
@@ -72,7 +68,7 @@ static double tile_pixels(const Tiling *t, int64_t number)
     return pixels;
 }
 
-static double tiles_of(const Tiling *t)
+static double tiles_of(const FitsTiles *t)
 {
     double tiles = 1;
     for (int i = 0; i < t->axes; i++) {
@@ -168,7 +164,7 @@ static bool is_whole(const FitsBytes *bytes, uint64_t at, const Method *method, 
 }
 
 /* The tiles of one column. */
-static bool check_column(fitsfile *file, const FitsBytes *bytes, const Tiling *t, int column, const Method *method)
+static bool check_column(fitsfile *file, const FitsBytes *bytes, const FitsTiles *t, int column, const Method *method)
 {
     LONGLONG head, data, end, length, offset;
     int status = 0;
@@ -190,15 +186,55 @@ static bool check_column(fitsfile *file, const FitsBytes *bytes, const Tiling *t
     return ok;
 }
 
-bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, Err *err)
+/* A tile that has nothing in the column of packed ones is in another one, as it was. */
+static bool find_exact(fitsfile *file, FitsTiles *t, int column, Err *err)
+{
+    size_t tiles = (size_t)tiles_of(t);
+    LONGLONG length, offset;
+    int status = 0;
+    bool any = false;
+    t->exact = calloc(tiles, sizeof *t->exact);
+    if (t->exact == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    for (size_t i = 0; i < tiles && status == 0; i++) {
+        cfitsio.read_descriptll(file, column, (LONGLONG)i + 1, &length, &offset, &status);
+        t->exact[i] = length == 0;
+        any = any || length == 0;
+    }
+    if (!any) {
+        fits_tiles_free(t);
+    }
+    return true;
+}
+
+bool fits_check_tiles(fitsfile *file, const FitsBytes *bytes, FitsTiles *tiles, Err *err)
 {
     char packed[] = "COMPRESSED_DATA", exact[] = "GZIP_COMPRESSED_DATA"; /* tiles of floats that may not be rounded */
-    int status = 0, column = 0;
-    Tiling t = {.axes = 0};
+    int status = 0, column = 0, exact_column = 0;
     cfitsio.get_colnum(file, CASEINSEN, packed, &column, &status);
-    bool ok = status == 0 && read_tiling(file, &t) && check_column(file, bytes, &t, column, method_of(file));
-    cfitsio.get_colnum(file, CASEINSEN, exact, &column, &status);
-    ok = ok && (status != 0 || check_column(file, bytes, &t, column, &METHODS[0]));
+    bool ok = status == 0 && read_tiling(file, tiles) && check_column(file, bytes, tiles, column, method_of(file));
+    cfitsio.get_colnum(file, CASEINSEN, exact, &exact_column, &status);
+    ok = ok && (status != 0 || check_column(file, bytes, tiles, exact_column, &METHODS[0]));
     cfitsio.clear_errmsg();
-    return ok || err_set(err, CODE_FILES, "it is damaged: its compressed tiles are not what its header says");
+    return ok ? find_exact(file, tiles, column, err)
+              : err_set(err, CODE_FILES, "it is damaged: its compressed tiles are not what its header says");
+}
+
+void fits_tiles_free(FitsTiles *tiles)
+{
+    free(tiles->exact);
+    tiles->exact = NULL;
+}
+
+int64_t fits_tile_run(const FitsTiles *tiles, const LONGLONG *first, bool *exact)
+{
+    int64_t number = 0, along = 1;
+    for (int i = 0; i < tiles->axes; i++) {
+        number += (first[i] - 1) / tiles->tile[i] * along;
+        along *= (tiles->extent[i] + tiles->tile[i] - 1) / tiles->tile[i];
+    }
+    int64_t left = tiles->tile[0] - (first[0] - 1) % tiles->tile[0], row = tiles->extent[0] - (first[0] - 1);
+    *exact = tiles->exact[number];
+    return left < row ? left : row;
 }

@@ -16,6 +16,7 @@ typedef struct Folder {
     ImageFile *first, *other;
     size_t opened; /* the number of `other` */
     bool volumes;  /* files are time points */
+    bool numbers;  /* of colours, in all of them */
     Crew *crew;    /* helps with all of them */
 } Folder;
 
@@ -36,6 +37,9 @@ static bool select_file(Folder *folder, size_t k, ImageFile **out, Err *err)
         folder->other = NULL;
         TRY(image_open(folder->files.at[k].path, &folder->other, err));
         folder->opened = k;
+        if (folder->numbers && image_info(folder->other)->palette) {
+            image_numbers(folder->other);
+        }
     }
     *out = folder->other;
     const ImageInfo *info = image_info(*out), *first = image_info(folder->first);
@@ -106,6 +110,16 @@ static bool read_folder(void *state, const ImageInfo *info, const ImageRows *at,
     return image_read(file, 0, at->c, folder->volumes ? at->z : 0, at->row, at->rows, to, pitch, err);
 }
 
+static Elem numbers_folder(void *state)
+{
+    Folder *folder = state;
+    folder->numbers = true;
+    image_numbers(folder->first);
+    image_close(folder->other);
+    folder->other = NULL;
+    return image_info(folder->first)->elem;
+}
+
 static void use_crew_folder(void *state, Crew *crew)
 {
     Folder *folder = state;
@@ -116,6 +130,7 @@ const ImageFormat image_folder = {
     .name = "folder",
     .open = open_folder,
     .read = read_folder,
+    .numbers = numbers_folder,
     .use_crew = use_crew_folder,
     .close = close_folder,
 };

@@ -37,6 +37,8 @@ typedef struct ImageFormat {
     bool (*shares)(void *state);
     /* Reads with the crew's help from now on.  NULL: there is nothing to help with. */
     void (*use_crew)(void *state, Crew *crew);
+    /* Pixels are the numbers of a palette's colours from now on, in this type.  NULL: there are no palettes. */
+    Elem (*numbers)(void *state);
     /* Tells `seen`, which is borrowed, of the bytes that are read from now on.  NULL: it does not. */
     void (*see)(void *state, Seen *seen);
     void (*close)(void *state);

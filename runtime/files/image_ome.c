@@ -505,13 +505,21 @@ static void place(Planes *planes, const int64_t first[3], int64_t page, int64_t 
     }
 }
 
-/* A single element that does not say how many planes it is about is about all. */
+/* An element that names a page and does not say how many is about that one, and so the only one of the file is about the
+ * first.  Where there are as many pages as planes, its writer meant all of them. */
+static bool means_all(const OmeXml *xml, const OmeImage *image, int64_t pages, int64_t planes)
+{
+    const OmeData *data = &xml->data[image->first_data];
+    return xml->n_images == 1 && image->n_data == 1 && planes > 1 && pages == planes && data->has_page &&
+           data->page == 0 && data->count < 0;
+}
+
 static void place_all(const OmeXml *xml, const OmeImage *image, int64_t pages, Planes *planes)
 {
     static const int64_t from_the_first[3] = {0, 0, 0};
     for (size_t i = 0; i < image->n_data; i++) {
         const OmeData *data = &xml->data[image->first_data + i];
-        bool all = !data->has_page || image->n_data == 1;
+        bool all = !data->has_page || means_all(xml, image, pages, planes->total);
         int64_t count = data->count >= 0 ? data->count : all ? planes->total : 1;
         if (data->whose != WHOSE_OTHERS && data->page >= 0 && data->page < pages && data->first[0] >= 0 &&
             data->first[1] >= 0 && data->first[2] >= 0) {
@@ -683,6 +691,7 @@ bool ome_plan(const OmeXml *xml, const MetaTags *tags, ImageInfo *info, MetaPlan
     info->remarks[REMARK_SIZES] = !tells_these(image, tags);
     TRY(!count_planes(image, tags, &planes) || map_planes(xml, image, tags, &planes, plan, known, err));
     info->remarks[REMARK_CHANNEL_NAMES] = image->named;
+    info->remarks[REMARK_FIRST] = *known && image->n_data > 0 && means_all(xml, image, tags->pages, planes.total);
     if (*known && image->named && image->channels == plan->c && tags->samples == 1) {
         info->channels = xml->names + image->first_name;
     }

@@ -50,9 +50,11 @@ typedef struct PngIn {
     jmp_buf jump;
     char message[200];
     int64_t x, y;
-    int samples;       /* 1 or 3, after the transformations */
-    size_t size;       /* bytes of a sample */
-    bool gray;         /* three samples that are equal everywhere: only one is handed on */
+    int samples;  /* 1 or 3 a pixel, after the transformations; a palette's numbers are one */
+    size_t size;  /* bytes of a sample */
+    bool palette; /* pixels are numbers of colours, `map` has these */
+    bool gray;    /* ... whose three samples are equal: only one is handed on */
+    uint8_t map[3 * 256];
     bool bits;         /* 1-bit gray */
     bool alpha;        /* which is left out */
     bool turned;       /* to be shown otherwise than its rows are stored */
@@ -106,20 +108,19 @@ static void close_png(void *state)
     free(in);
 }
 
-/* True when all colours of the palette are gray. */
-static bool palette_is_gray(PngIn *in)
+/* Numbers that it does not have are black. */
+static void read_palette(PngIn *in)
 {
     png_colorp colours;
     int n = 0;
-    if (png_get_PLTE(in->png, in->info, &colours, &n) == 0) {
-        return false;
+    bool known = png_get_PLTE(in->png, in->info, &colours, &n) != 0;
+    in->palette = in->gray = true;
+    for (int i = 0; known && i < n && i < 256; i++) {
+        in->map[i] = colours[i].red;
+        in->map[256 + i] = colours[i].green;
+        in->map[512 + i] = colours[i].blue;
+        in->gray = in->gray && colours[i].red == colours[i].green && colours[i].red == colours[i].blue;
     }
-    for (int i = 0; i < n; i++) {
-        if (colours[i].red != colours[i].green || colours[i].red != colours[i].blue) {
-            return false;
-        }
-    }
-    return true;
 }
 
 /* 72 dots an inch, in either rounding, is what programs write that know nothing. */
@@ -166,20 +167,18 @@ static bool read_header(PngIn *in)
     int colour = png_get_color_type(in->png, in->info);
     int depth = png_get_bit_depth(in->png, in->info);
     in->bits = colour == PNG_COLOR_TYPE_GRAY && depth == 1;
-    in->gray = colour == PNG_COLOR_TYPE_PALETTE && palette_is_gray(in);
     in->alpha = (colour & PNG_COLOR_MASK_ALPHA) != 0 || png_get_valid(in->png, in->info, PNG_INFO_tRNS) != 0;
     read_sizes(in);
     read_exif(in);
     if (colour == PNG_COLOR_TYPE_PALETTE) {
-        png_set_palette_to_rgb(in->png);
-    } else if (depth < 8) {
-        if (in->bits) {
-            png_set_packing(in->png); /* one byte each, 0 or 1 */
-        } else {
-            png_set_expand_gray_1_2_4_to_8(in->png);
-        }
+        read_palette(in);
     }
-    if (colour == PNG_COLOR_TYPE_PALETTE || (colour & PNG_COLOR_MASK_ALPHA)) { /* palettes may have alpha */
+    if (in->palette || in->bits) {
+        png_set_packing(in->png); /* one byte each */
+    } else if (depth < 8) {
+        png_set_expand_gray_1_2_4_to_8(in->png);
+    }
+    if ((colour & PNG_COLOR_MASK_ALPHA) != 0) {
         png_set_strip_alpha(in->png);
     }
     if (depth == 16 && host_is_little()) {
@@ -226,8 +225,9 @@ static bool open_png(const ImagePath *path, int fd, ImageInfo *info, void **stat
     info->x = in->x;
     info->y = in->y;
     info->z = info->t = 1;
-    info->c = in->gray ? 1 : in->samples;
+    info->c = in->palette && !in->gray ? 3 : in->samples;
     info->has_c = info->rgb = info->c == 3;
+    info->palette = in->palette && info->rgb;
     info->elem = in->bits ? ELEM_BOOL : in->size == 2 ? ELEM_U16 : ELEM_U8;
     info->remarks[REMARK_ALPHA] = in->alpha;
     info->remarks[REMARK_ORIENTATION] = in->turned;
@@ -284,6 +284,7 @@ static bool read_png(void *state, const ImageInfo *info, const ImageRows *at, vo
     PngIn *in = state;
     TRY(decode_once(in, err));
     PixelForm form = {.bits = (int)in->size * 8, .samples = in->samples, .elem = info->elem};
+    form.map = in->palette ? in->map : NULL;
     size_t row = (size_t)in->x * (size_t)in->samples * in->size;
     for (int64_t i = 0; i < at->rows; i++) {
         pixels_row(&form, in->at + (size_t)(at->row + i) * row, (int)at->c, (size_t)in->x,
@@ -649,11 +650,19 @@ static bool lend_png(void *state, const void *pixels, Err *err)
     return write_all(out, err);
 }
 
+static Elem numbers_png(void *state)
+{
+    PngIn *in = state;
+    in->palette = false;
+    return ELEM_U8;
+}
+
 const ImageFormat image_png = {
     .name = "png",
     .matches = is_png,
     .open = open_png,
     .read = read_png,
+    .numbers = numbers_png,
     .close = close_png,
     .create = create_png,
     .write = write_png,

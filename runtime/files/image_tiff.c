@@ -11,6 +11,7 @@
 #include "image_tiff_levels.h"
 #include "image_tiff_state.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -232,13 +233,27 @@ static bool remark_tags(const TiffFile *file, ImageInfo *info, Err *err)
     return true;
 }
 
+/* False where f32 does not hold what the polynomial makes of a value. */
+static bool make_curve(const MetaPlan *plan, float *curve, size_t n)
+{
+    bool finite = true;
+    for (size_t i = 0; i < n; i++) {
+        double value = 0;
+        for (int k = plan->terms - 1; k >= 0; k--) {
+            value = value * (double)i + plan->term[k];
+        }
+        curve[i] = (float)value;
+        finite = finite && isfinite(curve[i]);
+    }
+    return finite;
+}
+
 /* ImageJ's calibration of bytes and 16 bits; one that only makes them signed leaves them whole. */
 static bool apply_calibration(TiffFile *file, ImageInfo *info, Err *err)
 {
     const MetaPlan *plan = &file->plan;
     const TiffLayout *shape = &file->shape;
-    const double *term = plan->term;
-    bool makes_signed = plan->terms == 2 && term[0] == -32768 && term[1] == 1;
+    bool makes_signed = plan->terms == 2 && plan->term[0] == -32768 && plan->term[1] == 1;
     bool plain = shape->format == FORMAT_UINT && (shape->bits == 8 || shape->bits == 16);
     if (plan->terms == 0 || (makes_signed && shape->format == FORMAT_INT && shape->bits == 16)) {
         return true;
@@ -251,15 +266,18 @@ static bool apply_calibration(TiffFile *file, ImageInfo *info, Err *err)
     }
     size_t n = (size_t)1 << shape->bits;
     file->curve = malloc(n * sizeof *file->curve);
-    for (size_t i = 0; file->curve != NULL && i < n; i++) {
-        double value = 0;
-        for (int k = plan->terms - 1; k >= 0; k--) {
-            value = value * (double)i + term[k];
-        }
-        file->curve[i] = (float)value;
+    if (file->curve == NULL) {
+        return err_set(err, CODE_FILES, "out of memory");
+    }
+    if (!make_curve(plan, file->curve, n)) {
+        free(file->curve);
+        file->curve = NULL;
+        info->remarks[REMARK_CALIBRATED] = 0;
+        info->remarks[REMARK_UNCALIBRATED] = 1;
+        return true;
     }
     info->elem = ELEM_F32;
-    return file->curve != NULL || err_set(err, CODE_FILES, "out of memory");
+    return true;
 }
 
 /* ImageJ's palettes and white zeros are about display; its pixel values are the stored ones, but for a calibration. */
@@ -275,6 +293,7 @@ static bool read_meaning(TiffFile *file, ImageInfo *info, Err *err)
     bool rgb = shape->photometric == PHOTOMETRIC_COLOURS || shape->photometric == PHOTOMETRIC_LUMA;
     info->elem = tiff_has_palette(file, shape) ? ELEM_U8 : shape->elem;
     info->rgb = (rgb || !gray) && samples == 3 && info->c == 1;
+    info->palette = !gray;
     info->has_c = info->has_c || samples > 1;
     info->c *= samples;
     TRY(rgb || apply_calibration(file, info, err));
@@ -438,6 +457,14 @@ static bool shares_tiff(void *state)
            pixels_are_plain(&file->form);
 }
 
+static Elem numbers_tiff(void *state)
+{
+    TiffFile *file = state;
+    file->stored = true;
+    file->current = -1;
+    return file->shape.elem;
+}
+
 static void see_tiff(void *state, Seen *seen)
 {
     TiffFile *file = state;
@@ -458,6 +485,7 @@ const ImageFormat image_tiff = {
     .read = read_tiff,
     .shares = shares_tiff,
     .use_crew = use_crew_tiff,
+    .numbers = numbers_tiff,
     .see = see_tiff,
     .close = close_tiff,
     .create = tiff_create,

@@ -450,6 +450,21 @@ bool tiff_write(void *state, const ImageRows *at, const void *from, size_t pitch
 
 /* ---- begin and end ---------------------------------------------------------------------- */
 
+/* A fraction of 32 bits. */
+static bool tag_holds(double size)
+{
+    return size == 0 || (size >= 1.0 / UINT32_MAX && size <= UINT32_MAX);
+}
+
+/* Sizes of pixels along x and y stand in the tags alone, but for OME-TIFF; those that do not fit are better unknown. */
+static void forget_size(ImageInfo *like)
+{
+    if (strcmp(like->style, "ome") != 0 && !(tag_holds(like->size[0]) && tag_holds(like->size[1]))) {
+        memset(like->size, 0, sizeof like->size);
+        like->unit[0] = '\0';
+    }
+}
+
 static void choose_resolution(TiffOut *out, const ImageInfo *like)
 {
     out->resolution_unit = 1;
@@ -461,9 +476,9 @@ static void choose_resolution(TiffOut *out, const ImageInfo *like)
     double um = meta_unit_um(like->unit);
     if (strcmp(like->style, "ome") == 0) {
         /* The tag knows centimetres; OME-XML has the exact numbers. */
-        out->resolution_unit = like->size_um[0] > 0 ? 3 : 1;
         out->size_x = like->size_um[0] / 1e4;
         out->size_y = like->size_um[1] / 1e4;
+        out->resolution_unit = out->size_x > 0 && tag_holds(out->size_x) && tag_holds(out->size_y) ? 3 : 1;
     } else if (um == 25400) {
         out->resolution_unit = 2;
     } else if (um == 1e4) {
@@ -569,10 +584,11 @@ static bool create(const char *path, int fd, const ImageInfo *shape, Elem elem, 
     }
     ImageInfo like = meta->like != NULL ? *meta->like : (ImageInfo){.t = 1};
     ImageMeta with = *meta;
+    with.like = meta->like != NULL || meta->pyramid ? &like : NULL;
     if (meta->pyramid) { /* programs look for levels in OME-TIFF */
         strcpy(like.style, "ome");
-        with.like = &like;
     }
+    forget_size(&like);
     *state = out;
     out->path = path;
     out->fd = fd;

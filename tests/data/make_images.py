@@ -459,6 +459,7 @@ def imagej_odd():
     write_pages("imagej_line.tif", [plane("u8")], b"cf=0\nc0=-20\nc1=0.25\nvunit=OD\n")  # b / 4 - 20
     write_pages("imagej_square.tif", [(plane("u8") % 16).astype(np.uint16)], b"cf=1\nc0=1\nc1=2\nc2=3\n")
     write_pages("imagej_rodbard.tif", [plane("u8")], b"cf=7\nc0=1\nc1=2\nc2=3\nc3=4\n")
+    write_pages("imagej_beyond.tif", [plane("u8")], b"cf=0\nc0=1e300\nc1=1\n")
     write_pages("imagej_same.tif", [one], b"cf=0\nc0=0\nc1=1\n")
     write_pages("imagej_claims.tif", [plane("u8")], b"images=9\nchannels=2\nslices=3\n")
     rgb = np.moveaxis(typed(base(z=2, c=3), "u8")[0], 0, -1)  # Bio-Formats counts samples as channels
@@ -617,12 +618,15 @@ def ome_odd():
     write_xml("ome_tail.tif", xml() + "\n<!-- -->\nand more <")
     write_xml("ome_cut.tif", xml()[:-20])
     write_xml("ome_once.tif", xml('<TiffData IFD="0"/>'))
+    write_xml("ome_one.tif", xml('<TiffData IFD="0"/>', attributes=sizes.replace('SizeZ="3"', 'SizeZ="2"')))
+    write_xml("ome_second.tif", xml('<TiffData IFD="2"/>'))
     write_xml("ome_numplanes.tif", xml('<TiffData IFD="0" NumPlanes="4"/><TiffData IFD="4" FirstZ="2" NumPlanes="2"/>'))
     write_xml("ome_thumbnail.tif", xml('<TiffData IFD="1" PlaneCount="6"/>'), thumbnail=True)
     write_xml("ome_extents.tif", xml(attributes=sizes.replace('"7"', '"70"')))
     write_xml("ome_type.tif", xml(attributes=sizes.replace("uint8", "uint16")))
     write_xml("ome_longer.tif", xml(attributes=sizes.replace('SizeZ="3"', 'SizeZ="5"')))
     write_xml("ome_depth.tif", xml(attributes=sizes + ' PhysicalSizeX="1" PhysicalSizeXUnit="pixel" PhysicalSizeZ="2"'))
+    write_xml("ome_beyond.tif", xml(attributes=sizes + ' PhysicalSizeX="1e300" PhysicalSizeY="5e-324" PhysicalSizeZ="2"'))
     write_xml("ome_names.tif", xml('<Channel Name="DAPI"/><Channel/><TiffData/>'))
     for order in ("CTZ", "ZCT", "TZC"):
         ome_pages("ome_%s.tif" % order.lower(), typed(base(z=4, c=2, t=3), "u8"), order, "<OME:TiffData/>", (4, 2, 3))
@@ -792,6 +796,12 @@ def fits_odd():
         packed_image.writeto(path("%s.fits.fz" % method.lower()), overwrite=True)
     packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(plane("i64"), compression_type="GZIP_1")])
     packed_image.writeto(path("gzip_i64.fits.fz"), overwrite=True)
+    mixed = np.random.default_rng(5).normal(100, 3, (16, 32)).astype("f4")  # tiles that are rounded but for the second one
+    mixed[0, 16:20] = [np.nan, np.inf, -np.inf, 1e-45]
+    mixed[3, 4] = mixed[9, 16] = np.nan
+    packed_image = fits.HDUList([fits.PrimaryHDU(), fits.CompImageHDU(
+        mixed, compression_type="RICE_1", quantize_method=-1, tile_shape=(8, 16))])
+    packed_image.writeto(path("mixed_tiles.fits.fz"), overwrite=True)
 
 
 def folders():

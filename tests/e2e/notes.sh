@@ -51,6 +51,14 @@ printf 'input image[y, x]\noutput same = image\n' >same.pipe
 expect 0 '' "$PIPEC" run same.pipe "$IMAGES/ome_names.tif" -o out
 notes 0
 check grep -aq 'SamplesPerPixel="1" Name="DAPI"' out/ome_names_same.tif
+# The numbers of a palette's colours, which count from 0 to 15 here; of a gray one the grays.
+printf 'input a[y, x] : labels\ninput m[y, x] : mask\noutput n = max(number(a))\noutput t = sum(number(m))\n' >numbers.pipe
+expect 0 'note: palette_4.tif: it has a palette; ' "$PIPEC" run numbers.pipe "$IMAGES/palette_4.tif" --m "$IMAGES/palette.png" -o numbers \
+    --device reference
+notes 2
+expect 0 '' "$PIPEC" run numbers.pipe "$IMAGES/palette_gray.tif" --m "$IMAGES/palette_gray.png" -o numbers --device reference
+notes 0
+check grep -q '75,32' numbers/values.csv
 # Several kinds at once, by several threads, before anything is done, and not at all.
 expect 0 '' ./flat "$IMAGES/unread_pages.tif" "$IMAGES/unread_series.ome.tif" "$IMAGES/pyramid.tif" -o out --jobs 3
 notes 2

@@ -298,6 +298,11 @@ static void wrong_files_are_refused(void **state)
     assert_string_equal(err.text, "this is a colour image, but the pipeline declares image[y, x]; declare "
                                   "the axis c too and pick a channel, such as image[c = 1]");
     err_clear(&err);
+    input.labels = true;
+    assert_false(frames_of(&input, &info, &f, &err));
+    assert_string_equal(err.text, "this is a colour image, but image is labels, which has one number a pixel; save "
+                                  "those numbers, not a picture of them");
+    err_clear(&err);
     input.axes = "x";
     info = (ImageInfo){.x = 10, .y = 8, .z = 1, .c = 1, .t = 1};
     assert_false(frames_of(&input, &info, &f, &err));

@@ -181,6 +181,7 @@ static const struct Row {
     {"imagej_signed.tif", 7, 5, 1, 1, 1, "", ELEM_I16, "imagej", false, TYPED},
     {"imagej_line.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "imagej", false, TYPED},
     {"imagej_square.tif", 7, 5, 1, 1, 1, "", ELEM_F32, "imagej", false, SQUARE},
+    {"imagej_beyond.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
     {"imagej_rodbard.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
     {"imagej_same.tif", 7, 5, 1, 1, 1, "", ELEM_U16, "imagej", false, TYPED},
     {"imagej_claims.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "imagej", false, TYPED},
@@ -219,7 +220,10 @@ static const struct Row {
     {"ome_mark.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
     {"ome_doctype.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
     {"ome_tail.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
+    {"ome_beyond.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
     {"ome_once.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
+    {"ome_one.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "ome", false, TYPED},
+    {"ome_second.tif", 7, 5, 1, 1, 1, "", ELEM_U8, "ome", false, PLANE1},
     {"ome_numplanes.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
     {"ome_thumbnail.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
     {"ome_extents.tif", 7, 5, 3, 2, 1, "zc", ELEM_U8, "ome", false, TYPED},
@@ -326,6 +330,8 @@ static const struct {
     {"imagej_signed.tif", BIT(REMARK_CALIBRATED)},
     {"imagej_line.tif", BIT(REMARK_CALIBRATED)},
     {"imagej_square.tif", BIT(REMARK_CALIBRATED)},
+    {"imagej_beyond.tif", BIT(REMARK_UNCALIBRATED)},
+    {"ome_beyond.tif", BIT(REMARK_LENGTHS)},
     {"imagej_rodbard.tif", BIT(REMARK_UNCALIBRATED)},
     {"imagej_claims.tif", BIT(REMARK_DESCRIPTION)},
     {"ome_part.tif", BIT(REMARK_FILES)},
@@ -337,6 +343,9 @@ static const struct {
     {"ome_set_name.tif", BIT(REMARK_FILES)},
     {"ome_set_uuid.tif", BIT(REMARK_FILES)},
     {"ome_behind.tif", BIT(REMARK_IMAGES)},
+    {"ome_once.tif", BIT(REMARK_FIRST)},
+    {"ome_one.tif", BIT(REMARK_ABSENT) | BIT(REMARK_UNLISTED)},
+    {"ome_second.tif", BIT(REMARK_ABSENT) | BIT(REMARK_UNLISTED)},
     {"ome_longer.tif", BIT(REMARK_ABSENT)},
     {"animated.png", BIT(REMARK_FRAMES) | BIT(REMARK_ORIENTATION)},
     {"rgba_16.png", BIT(REMARK_ALPHA)},
@@ -561,6 +570,7 @@ static void test_sizes(void **state)
         {"resolution_unit_4.tif", "mm", 0.2, 0.25, 0, 1e3, 0},
         {"resolution_unit_5.tif", "um", 0.2, 0.25, 0, 1, 0},
         {"ome_depth.tif", "\xC2\xB5m", 0, 0, 2, 1, 0},
+        {"ome_beyond.tif", "\xC2\xB5m", 0, 0, 2, 1, 0},
         {"resolution_zero.tif", "um", 0, 0, 0, 1, 0},
         {"resolution_none.tif", "um", 0, 0, 0, 1, 0},
         {"resolution_negative.tif", "um", 0, 0, 0, 1, 0},
@@ -745,6 +755,49 @@ static void test_fits_nulls(void **state)
     image_close(file);
 }
 
+/* Of tiles whose floats are rounded, one that could not be. */
+static void test_mixed_tiles(void **state)
+{
+    float pixels[16 * 32], apart[2][40];
+    Err err = {0};
+    int nan = 0;
+    (void)state;
+    ImageFile *file = open_data("mixed_tiles.fits.fz");
+    assert_true(image_read(file, 0, 0, 0, 0, 16, pixels, 128, &err));
+    assert_true(isnan(pixels[16]) && isnan(pixels[3 * 32 + 4]) && isnan(pixels[9 * 32 + 16]));
+    assert_true(pixels[17] == INFINITY && pixels[18] == -INFINITY);
+    assert_true(pixels[19] > 0 && pixels[19] < 1e-44f);
+    for (int i = 0; i < 16 * 32; i++) {
+        nan += isnan(pixels[i]) != 0;
+        assert_true(isnan(pixels[i]) || (i >= 16 && i < 20) || (pixels[i] > 80 && pixels[i] < 120));
+    }
+    assert_int_equal(nan, 3);
+    assert_true(image_read(file, 0, 0, 0, 0, 2, apart, sizeof *apart, &err));
+    assert_memory_equal(apart[1], pixels + 32, 128);
+    image_close(file);
+}
+
+/* Palettes of colours as the numbers that are stored. */
+static void test_numbers_of_colours(void **state)
+{
+    static const char *const NAMES[] = {"palette.tif", "palette_4.tif", "palette.png", "palette_alpha.png"};
+    uint8_t pixels[35];
+    Err err = {0};
+    (void)state;
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {
+        ImageFile *file = open_data(NAMES[k]);
+        const ImageInfo *info = image_info(file);
+        assert_true(info->palette && info->c == 3 && image_read(file, 0, 1, 0, 0, 1, pixels, 7, &err));
+        image_numbers(file);
+        assert_true(info->c == 1 && !info->has_c && !info->rgb && !info->palette && info->elem == ELEM_U8);
+        assert_true(info->remarks[REMARK_NUMBERS] == 1 && image_read(file, 0, 0, 0, 0, 5, pixels, 7, &err));
+        for (int i = 0; i < 35; i++) {
+            assert_true(pixels[i] == fmod(pixel_base(0, 0, 0, i / 7, i % 7), 16));
+        }
+        image_close(file);
+    }
+}
+
 /* numpy.uint16(bits).view(numpy.float16) */
 static void test_halves(void **state)
 {
@@ -902,11 +955,14 @@ static void test_pipe(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pixels),     cmocka_unit_test(test_sizes),      cmocka_unit_test(test_units),
-        cmocka_unit_test(test_numbers),    cmocka_unit_test(test_remarks),    cmocka_unit_test(test_fits_header),
-        cmocka_unit_test(test_fits_parts), cmocka_unit_test(test_fits_nulls), cmocka_unit_test(test_halves),
-        cmocka_unit_test(test_levels),     cmocka_unit_test(test_refused),    cmocka_unit_test(test_time_as_z),
-        cmocka_unit_test(test_pipe),       cmocka_unit_test(test_too_wide),
+        cmocka_unit_test(test_pixels),      cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_units),       cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_remarks),     cmocka_unit_test(test_fits_header),
+        cmocka_unit_test(test_fits_parts),  cmocka_unit_test(test_fits_nulls),
+        cmocka_unit_test(test_mixed_tiles), cmocka_unit_test(test_numbers_of_colours),
+        cmocka_unit_test(test_halves),      cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_time_as_z),
+        cmocka_unit_test(test_pipe),        cmocka_unit_test(test_too_wide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

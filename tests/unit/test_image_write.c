@@ -309,6 +309,7 @@ static void test_pixel_sizes(void **state)
         {"ome", "\xC2\xB5m", 0.0645, 0.0645, 0.3, 12.5},
         {"ome", "nm", 64.5, 64.5, 300, 0},
         {"ome", "", 0, 0, 0, 0},
+        {"ome", "m", 1e20, 1e20, 0, 0},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -331,6 +332,24 @@ static void test_pixel_sizes(void **state)
         }
         assert_true(back.interval == like.interval);
         assert_true(back.has_z && back.has_t && !back.has_c);
+    }
+}
+
+/* A resolution is a fraction of 32 bits, and 1 would be another size. */
+static void test_beyond_tags(void **state)
+{
+    static const double sizes[] = {1e12, 1e-12};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        ImageInfo like = {.size = {sizes[i], sizes[i], 1}, .unit = "cm", .style = "imagej"};
+        ImageInfo shape = {.x = 4, .y = 4, .z = 1, .c = 1, .t = 1};
+        ImageMeta meta = {.like = &like};
+        ImageFile *file;
+        const char *path = scratch_path("beyond.tif");
+        ImageInfo back = write_and_open(path, &shape, ELEM_U8, &meta, &file);
+        assert_true(back.size[0] == 0 && back.size[1] == 0 && back.unit[0] == '\0');
+        image_close(file);
+        unlink(path);
     }
 }
 
@@ -633,12 +652,12 @@ static int remove_scratch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tiff),        cmocka_unit_test(test_fits),        cmocka_unit_test(test_zarr),
-        cmocka_unit_test(test_png),         cmocka_unit_test(test_png_scaled),  cmocka_unit_test(test_png_of_fits),
-        cmocka_unit_test(test_pixel_sizes), cmocka_unit_test(test_png_sizes),   cmocka_unit_test(test_channel_names),
-        cmocka_unit_test(test_axes_of_one), cmocka_unit_test(test_description), cmocka_unit_test(test_fits_header),
-        cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),   cmocka_unit_test(test_no_folder),
-        cmocka_unit_test(test_huge_read),   cmocka_unit_test(test_huge_write),
+        cmocka_unit_test(test_tiff),          cmocka_unit_test(test_fits),        cmocka_unit_test(test_zarr),
+        cmocka_unit_test(test_png),           cmocka_unit_test(test_png_scaled),  cmocka_unit_test(test_png_of_fits),
+        cmocka_unit_test(test_pixel_sizes),   cmocka_unit_test(test_beyond_tags), cmocka_unit_test(test_png_sizes),
+        cmocka_unit_test(test_channel_names), cmocka_unit_test(test_axes_of_one), cmocka_unit_test(test_description),
+        cmocka_unit_test(test_fits_header),   cmocka_unit_test(test_abort),       cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_no_folder),     cmocka_unit_test(test_huge_read),   cmocka_unit_test(test_huge_write),
     };
     return cmocka_run_group_tests(tests, NULL, remove_scratch);
 }
