@@ -106,7 +106,9 @@ static bool check_integer(Elab *el, const Call *call, const OpParam *p, Val *v, 
 {
     double value;
     if (el_constant(el, *v, &value) && v->unit == NULL && value != floor(value)) {
-        el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
+        Diag *d = el_error(el, ARGUMENT_NOT_WHOLE, at, p->name, call->op->name, value);
+        diag_help(el->diags, d, "%g or %g; `//` divides and rounds down, floor(...) and round(...) make whole numbers",
+                  floor(value), ceil(value));
         return false;
     }
     bool area = (p->types & OP_AREA) != 0 && v->unit != NULL;
@@ -803,6 +805,9 @@ static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr 
 
 Val el_call(Elab *el, const AstExpr *e)
 {
+    if (e->a != NULL) {
+        return el_method(el, e);
+    }
     Binding *b = el_find(el->scope, e->name);
     const Op *op = ops_find(el->ops, e->name);
     /* The prelude calls operators as everybody does: checked, and with their defaults. */
@@ -826,15 +831,16 @@ Val el_call(Elab *el, const AstExpr *e)
         return el_err();
     }
     const Peer *peer = ops_peer(e->name);
-    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+    const bool imagej =
+        peer != NULL && strcmp(peer->package, "ImageJ") == 0; /* its arguments are variables to be set */
+    for (const AstArg *arg = e->args; arg != NULL && !imagej; arg = arg->next) {
         const AstExpr *value = arg->value;
         bool word =
             value->kind == AST_NAME && (is_property(value) || (peer != NULL && ops_find(el->ops, value->name) != NULL));
-        if (!word) {
+        if (!word && !(peer != NULL && el_is_of_module(el, value))) {
             el_expr(el, value);
         }
-        if (peer != NULL && value->kind == AST_ERROR &&
-            value->name != NULL) { /* 'otsu': the call has other words here */
+        if (peer != NULL) { /* 'otsu', (5, 5): the call has other words here */
             diags_drop(el->diags, DIAG_FOREIGN_SPELLING, value->span);
         }
     }

@@ -328,6 +328,8 @@ void el_check_uncalled(Elab *el);
 /* ---- expressions (expr.c) ---------------------------------------------------- */
 
 Val el_expr(Elab *el, const AstExpr *e);
+/* Conditions on pixels by the look of it: a mask's name, a comparison, what joins them. */
+bool el_looks_like_mask(const Elab *el, const AstExpr *e);
 /* An operator on values. */
 Val el_op1(Elab *el, IrExprOp op, Val a, Span span);
 Val el_op2(Elab *el, IrExprOp op, Val a, Val b, Span span);
@@ -417,6 +419,14 @@ struct Call {
  * The places of one operator's are in op_arguments.h. */
 int el_argument(const Call *call, const char *name);
 Val el_call(Elab *el, const AstExpr *e);
+/* A call with a dot: says how it is written, and what else is wrong with it (method.c). */
+Val el_method(Elab *el, const AstExpr *e);
+/* The same call without the dot, after a word about it. */
+const AstExpr *el_without_dot(Elab *el, const AstExpr *e);
+/* Whether this is np.something, which is nothing here. */
+bool el_is_of_module(const Elab *el, const AstExpr *e);
+/* Complains about an index as numpy has it, with slices or places from the end; false: it is none (slice.c). */
+bool el_refuse_slice(Elab *el, const AstExpr *e);
 /* Complains about an argument of another kind than a parameter takes. */
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at);
 /* Says how images of a list become one; false: it is none. */

@@ -503,6 +503,18 @@ static bool is_lost_param(Elab *el, const AstExpr *e)
     return b != NULL && b->kind == BIND_PARAM && el_is_bad(b->val);
 }
 
+/* image / 0 */
+static void warn_of_zero(Elab *el, IrExprOp op, const AstExpr *e)
+{
+    const bool divides = op == IR_X_DIV || op == IR_X_FLOORDIV || op == IR_X_MOD;
+    if (divides && e->b->kind == AST_NUMBER && e->b->num == 0) {
+        Diag *d = el_error(el, ZERO_DIVISOR, e->b->span, "");
+        diag_help(el->diags, d,
+                  op == IR_X_DIV ? "that is an infinity, or NaN where the left side is 0"
+                                 : "of whole numbers that is 0, of others NaN or an infinity");
+    }
+}
+
 static Val binary(Elab *el, const AstExpr *e)
 {
     IrExprOp op = el_binary_op(e->op);
@@ -515,6 +527,7 @@ static Val binary(Elab *el, const AstExpr *e)
     if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a)) {
         return el_err();
     }
+    warn_of_zero(el, op, e);
     return el_op2(el, op, a, b, blame(el, op, e, a, b));
 }
 
@@ -600,6 +613,12 @@ static Val member(Elab *el, const AstExpr *e)
 
 static Val items(Elab *el, const AstExpr *e, ValKind kind)
 {
+    if (e->op != NULL) { /* (5, 5) of Python */
+        const char *words = el_words(el, e->span);
+        Diag *d = el_error(el, FOREIGN_SPELLING, e->span, words);
+        diag_help(el->diags, d, "a list is `[%.*s]`; several results have names: `(mean = a, std = b)`",
+                  (int)strlen(words) - 2, words + 1);
+    }
     int n = 0;
     for (const AstArg *a = e->args; a != NULL; a = a->next) {
         n++;
@@ -617,7 +636,7 @@ static Val items(Elab *el, const AstExpr *e, ValKind kind)
 }
 
 /* Conditions on pixels by the look of it: a mask's name, a comparison, what joins them. */
-static bool looks_like_mask(const Elab *el, const AstExpr *e)
+bool el_looks_like_mask(const Elab *el, const AstExpr *e)
 {
     static const char *const MAKE_MASKS[] = {"<", "<=", ">", ">=", "==", "!=", "and", "or", "xor", "not"};
     const Binding *b = e->kind == AST_NAME ? el_find(el->scope, e->name) : NULL;
@@ -632,9 +651,12 @@ static bool looks_like_mask(const Elab *el, const AstExpr *e)
 static Val indexed(Elab *el, const AstExpr *e)
 {
     const AstArg *arg = e->args;
+    if (el_refuse_slice(el, e)) {
+        return el_err();
+    }
     const Binding *b = e->a->kind == AST_NAME ? el_find(el->scope, e->a->name) : NULL;
     bool image = b != NULL && b->val.kind == VAL_IMAGE;
-    if (!image || arg == NULL || arg->name != NULL || arg->next != NULL || !looks_like_mask(el, arg->value)) {
+    if (!image || arg == NULL || arg->name != NULL || arg->next != NULL || !el_looks_like_mask(el, arg->value)) {
         return el_index(el, e);
     }
     Val v = el_expr(el, e->a), mask = el_expr(el, arg->value);

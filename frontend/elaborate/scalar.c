@@ -452,6 +452,9 @@ static IrExpr call_compiled(Compiler *c, const AstStmt *fn, Scope *env, const As
 static IrExpr compile_call(Compiler *c, const AstExpr *e)
 {
     Elab *el = c->el;
+    if (e->a != NULL) {
+        return compile_call(c, el_without_dot(el, e));
+    }
     Binding *b = el_find(c->env, e->name);
     if (b != NULL && b->val.kind == VAL_FUNCTION && b->val.fn != NULL) {
         b->used = true;

@@ -178,6 +178,35 @@ static bool is_unit(const char *name)
     return fe_unit(i) != NULL;
 }
 
+/* #@ Float (label = "Sigma", value = 2) sigma: a script's parameter in ImageJ, a comment here. */
+static bool help_script(Elab *el, Diag *d, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = strstr(el->file->source->text, "#@"); at != NULL; at = strstr(at + 2, "#@")) {
+        size_t length = strcspn(at, "\r\n");
+        while (length > 0 && strchr(" \t;", at[length - 1]) != NULL) {
+            length--;
+        }
+        const char *type = at + 2 + strspn(at + 2, " \t"), *word = at + length - n;
+        if (word <= type || strncmp(word, name, n) != 0 || strchr(" \t)", word[-1]) == NULL) {
+            continue;
+        }
+        const char *value = strstr(at, "value");
+        value = value != NULL && value < word ? value + 5 + strspn(value + 5, " =\"") : "";
+        const int digits = (int)strspn(value, "0123456789.-");
+        const char *comment = arena_strndup(el->arena, at, length < 40 ? length : 40);
+        if (strchr("FIDS", type[0]) != NULL && strncmp(type, "File", 4) != 0 && strncmp(type, "Im", 2) != 0 &&
+            strncmp(type, "Dataset", 7) != 0) {
+            diag_help(el->diags, d, "`%s%s` is a comment here: write `param %s = %.*s in 1 .. 50`", comment,
+                      length > 40 ? "..." : "", name, digits > 0 ? digits : 1, digits > 0 ? value : "2");
+        } else {
+            diag_help(el->diags, d, "`%s` is a comment here: write `input %s[y, x]`", comment, name);
+        }
+        return true;
+    }
+    return false;
+}
+
 Val el_unknown(Elab *el, const char *name, Span span)
 {
     if (is_broken(el, name)) {
@@ -215,7 +244,14 @@ Val el_unknown(Elab *el, const char *name, Span span)
     vec_push(el->arena, &names, "false");
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
-    if (strlen(name) == 1 && strchr("xyzXYZ", name[0]) != NULL) {
+    if (help_script(el, d, name)) {
+        return el_err();
+    }
+    if (strcmp(name, "None") == 0 || strcmp(name, "null") == 0 || strcmp(name, "NULL") == 0) {
+        diag_help(el->diags, d,
+                  "leave it out: an argument that is not given has its default, and a name gets a value "
+                  "where there is one");
+    } else if (strlen(name) == 1 && strchr("xyzXYZ", name[0]) != NULL) {
         diag_help(el->diags, d, "the coordinate of a pixel is %c_of(image)", tolower((unsigned char)name[0]));
     } else if (measure_find(name, strlen(name)) != NULL && near == NULL) {
         diag_help(el->diags, d, "a value for each label is property(labels, %s); with [labels] behind it an image",
@@ -296,12 +332,19 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
         return el_err();
     }
     const Peer *peer = ops_peer(call->name);
+    if (strcmp(call->name, "dict") == 0 && call->args != NULL) {
+        Diag *d = el_error(el, PEER_OPERATOR, call->word, call->name, "Python");
+        Span inside = {call->span.source, call->word.end + 1, call->span.end - 1};
+        diag_help(el->diags, d, "several values have names: `a = (%s)`, and then `a.%s`", el_words(el, inside),
+                  call->args->name != NULL ? call->args->name : "name");
+        return el_err();
+    }
     if (peer != NULL) {
         Diag *d = el_error(el, PEER_OPERATOR, call->word, call->name, peer->package);
         if (peer->here[0] != '\0') {
             diag_help(el->diags, d, "here: %s", el_peer_help(el, peer, call));
         } else {
-            diag_help(el->diags, d, "there is nothing like it here; `pipec ops` lists what there is");
+            diag_help(el->diags, d, "there is nothing like it here: leave it out, or look what `pipec ops` has");
         }
         return el_err();
     }

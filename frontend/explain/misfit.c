@@ -53,6 +53,8 @@ static const struct {
     {"sort_by", "sort", "the name of a column"},
     {"std", "sigma", "standard deviation of the blur"},
     {"stddev", "sigma", "standard deviation of the blur"},
+    {"sigma", "kappa", "how many standard deviations"},
+    {"maxiters", "rounds", "a whole number"},
     {"area", "size", "objects with fewer pixels go"},
     {"min_area", "size", "objects with fewer pixels go"},
     {"max_size", "size", "objects or holes with fewer pixels go"},

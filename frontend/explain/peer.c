@@ -78,9 +78,24 @@ static int place_in(const Spelling *s, const AstArg *arg, int *next)
 
 /* ---- one argument in other words ------------------------------------------------------- */
 
+/* disk(2) of morphology.disk(2), box(1) of np.ones((3, 3)). */
+static const char *without_module(Elab *el, const AstExpr *call)
+{
+    const AstExpr *shape = call->args != NULL ? call->args->value : NULL;
+    const AstExpr *side = shape != NULL && shape->kind == AST_LIST && shape->args != NULL ? shape->args->value : NULL;
+    bool ones = strcmp(call->name, "ones") == 0 && side != NULL && side->kind == AST_NUMBER;
+    return ones ? arena_printf(el->arena, "box(%g)", floor(side->num / 2))
+                : el_words(el, (Span){call->span.source, call->word.begin, call->span.end});
+}
+
 static const char *words_of(Elab *el, const AstArg *arg)
 {
-    return el_words(el, arg->value->span);
+    if (arg->value->kind == AST_CALL && el_is_of_module(el, arg->value)) {
+        return without_module(el, arg->value);
+    }
+    const char *words = el_words(el, arg->value->span);
+    bool tuple = arg->value->kind == AST_LIST && arg->value->op != NULL && words[strlen(words) - 1] == ')';
+    return tuple ? arena_printf(el->arena, "[%.*s]", (int)strlen(words) - 2, words + 1) : words;
 }
 
 static bool same_words(Elab *el, const AstArg *a, const AstArg *b)
@@ -148,6 +163,13 @@ static const char *steps_words(Elab *el, const Spelling *s, const AstExpr *e)
     return steps;
 }
 
+/* 640, 480 of [640, 480]. */
+static const char *bare_words(Elab *el, const AstArg *list)
+{
+    const char *words = words_of(el, list);
+    return words[0] == '[' ? arena_printf(el->arena, "%.*s", (int)strlen(words) - 2, words + 1) : words;
+}
+
 /* The operator that a method is called by: otsu for 'Otsu dark'; NULL: it is none. */
 static const char *method_words(Elab *el, const AstExpr *e)
 {
@@ -181,15 +203,20 @@ static const char *slot_words(Elab *el, Spelling *s, int k)
         const char *method = method_words(el, s->slot[k]->value);
         return method != NULL ? method : "otsu";
     }
-    if (s->slot[k] != NULL && strchr("ivmln", kind) != NULL &&
-        is_text(s->slot[k]->value)) { /* print(f"{mean(image)}") */
-        const char *value = strchr(s->slot[k]->value->name, '{');
-        return value != NULL ? arena_strndup(el->arena, value + 1, strcspn(value + 1, "}:!")) : "mean(image)";
+    if (s->slot[k] != NULL && strchr("ivmln", kind) != NULL && is_text(s->slot[k]->value)) {
+        const char *value = strchr(s->slot[k]->value->name, '{'); /* print(f"{mean(image)}") */
+        return value != NULL                         ? arena_strndup(el->arena, value + 1, strcspn(value + 1, "}:!"))
+               : strncmp(s->here, "output ", 7) == 0 ? "mean(image)"
+                                                     : "image";
+    }
+    if (kind == 'l' && s->slot[k] != NULL && el_looks_like_mask(el, s->slot[k]->value)) {
+        return arena_printf(el->arena, "label(%s)", words_of(el, s->slot[k]));
     }
     return kind == 'a'          ? axis_words(el, s, k)
            : s->slot[k] == NULL ? NULL
            : kind == 's'        ? radius_words(el, &s->rounded, s->slot[k]->value)
            : kind == 't'        ? steps_words(el, s, s->slot[k]->value)
+           : kind == 'u'        ? bare_words(el, s->slot[k])
                                 : words_of(el, s->slot[k]);
 }
 
@@ -233,8 +260,8 @@ static const char *filled(Elab *el, Spelling *s)
         }
         bool fallback = p[2] == '{' && !given;
         const AstExpr *value = given && s->slot[k] != NULL ? s->slot[k]->value : NULL;
-        bool whole = value != NULL && (value->kind == AST_CALL || value->kind == AST_INDEX) &&
-                     strchr("ivml", s->arguments[k]) != NULL;
+        bool whole = value != NULL && strchr("ivml", s->arguments[k]) != NULL &&
+                     (value->kind == AST_CALL || value->kind == AST_INDEX || strncmp(words, "label(", 6) == 0);
         bool bare = fallback || whole || strchr(words, ' ') == NULL || words[0] == '[' || is_argument(s->here, p, end);
         str_addf(&out, bare ? "%s" : "(%s)", words);
         p = end - 1;
@@ -263,6 +290,8 @@ static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *arg
         bool there = is_given(s, k);
         s->lost += there || p[2] == '{' ? 0 : LEFT_OUT;
         s->lost += there && (kind == 'w') != is_method(el, s->slot[k]->value) ? LEFT_OUT : 0;
+        s->lost += kind == 'p' && there && (is_zero(s->slot[k]) || has_no_side(el, s->slot[k]->value)) ? LEFT_OUT : 0;
+        s->lost += kind == 'u' && there && s->slot[k]->value->kind != AST_LIST ? LEFT_OUT : 0;
         s->lost += kind == 's' && there && has_no_side(el, s->slot[k]->value) ? LEFT_OUT : 0;
         used[k] = true;
         for (int i = k + 1; (kind == 'a' || kind == 'e') && i < k + 3; i++) {
@@ -354,7 +383,7 @@ const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
         str_addf(&out, "; the run is given the file: pipec run FILE.pipe %s", file);
     } else if (file != NULL && strncmp(best.here, "output ", 7) == 0) {
         str_addf(&out, "; files have the names of outputs, in the folder of -o");
-    } else if (call != NULL) {
+    } else if (call != NULL && best.arguments[0] != '\0') {
         add_left_out(el, &best, call, &out);
     }
     return out.at;

@@ -27,13 +27,15 @@ typedef enum AstExprKind {
     AST_BINARY,        /* op ("+", "-", "*", "/", "//", "%", "**", "<", "<=", ">", ">=", "==", "!=",
                      "and", "or", "xor"), a, b */
     AST_COND,          /* a if b else c */
-    AST_CALL,          /* name(args): callee in `name`, args */
+    AST_CALL,          /* name(args): callee in `name`, args; a.name(args) is an error that the checker explains */
     AST_INDEX,         /* a[args]: named arguments dx, dy, dz, x, y, z, c, t, border, fill; a positional
-                     one is an error that the checker explains */
+                     one and a slice are errors that the checker explains */
+    AST_SLICE,         /* a : b : c, each may be NULL; only in an index */
     AST_MEMBER,        /* a.name */
     AST_COMPREHENSION, /* name(a for fors...): reduction over indices; `where` in b or NULL */
     AST_WHERE,         /* a where b */
-    AST_LIST,          /* [args]: also nested, a literal kernel or footprint, a per-axis value */
+    AST_LIST,          /* [args]: also nested, a literal kernel or footprint, a per-axis value; op "(" where it was
+                     written (a, b), which the checker explains */
     AST_RECORD,        /* (name = expr, ...): several results of a function; args */
     AST_ERROR          /* something the parser has complained about; check silently */
 } AstExprKind;

@@ -10,7 +10,7 @@ static const char *const expr_names[] = {
     [AST_NUMBER] = "number", [AST_BOOL] = "bool",     [AST_STRING] = "string",      [AST_NAME] = "name",
     [AST_UNARY] = "unary",   [AST_BINARY] = "binary", [AST_COND] = "choice",        [AST_CALL] = "call",
     [AST_INDEX] = "index",   [AST_MEMBER] = "member", [AST_COMPREHENSION] = "over", [AST_WHERE] = "selection",
-    [AST_LIST] = "list",     [AST_RECORD] = "record", [AST_ERROR] = "error",
+    [AST_SLICE] = "slice",   [AST_LIST] = "list",     [AST_RECORD] = "record",      [AST_ERROR] = "error",
 };
 
 static const char *const stmt_names[] = {

@@ -213,131 +213,6 @@ bool foreign_comment(const SyntaxCase *c)
     return true;
 }
 
-/* ---- methods and modules ---- */
-
-/* What others write before a dot to say which package an operator is of. */
-static const char *const modules[] = {
-    "np",         "numpy",         "cp",      "cupy",     "cupyx",        "xp",        "math",
-    "cle",        "pyclesperanto", "scipy",   "scp",      "ndi",          "ndimage",   "signal",
-    "special",    "stats",         "skimage", "sk",       "ski",          "filters",   "measure",
-    "morphology", "segmentation",  "feature", "exposure", "restoration",  "transform", "rank",
-    "util",       "color",         "draw",    "metrics",  "registration", "astropy",   "cv",
-    "cv2",        "torch",         "da",      "cucim",    "convolution",  "io",        "tifffile",
-    "imageio",    "plt",           "IJ",      "pd",       "os",
-};
-
-/* Whether the dot behind `owner`, the last of a chain of names, is that of a module. */
-static bool is_module(const SyntaxCase *c, const Token *owner)
-{
-    while (owner - 2 >= c->first && owner[-1].kind == T_DOT && owner[-2].kind == T_NAME) {
-        owner -= 2;
-    }
-    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (owner->kind == T_NAME && syntax_is(owner, modules[i])) {
-            return !foreign_is_given(c, modules[i]);
-        }
-    }
-    return false;
-}
-
-/* The call whose bracket was found, as it is written, if that is short. */
-static const char *call_text(const SyntaxCase *c)
-{
-    const Token *end = c->found;
-    for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
-        depth += (end->kind == T_OPEN) - (end->kind == T_CLOSE);
-        if (depth == 0) {
-            break;
-        }
-    }
-    int begin = c->before->begin, n = end->end - begin;
-    const char *text = c->p->source->text + begin;
-    bool whole = end->kind == T_CLOSE && n <= 80 && memchr(text, '\n', (size_t)n) == NULL;
-    return whole ? arena_strndup(c->p->arena, text, (size_t)n)
-                 : arena_printf(c->p->arena, "%s(...)", syntax_shown(c, c->before));
-}
-
-/* np.median(stack, axis = 0): what is to be written has another name. */
-static bool is_along_axis(const SyntaxCase *c)
-{
-    const Token *t = c->found + 1;
-    for (int depth = 1; depth > 0 && t->kind != T_NEWLINE && t->kind != T_END; t++) {
-        depth += (t->kind == T_OPEN) - (t->kind == T_CLOSE);
-        if (depth == 1 && syntax_is(t, "axis") && t[1].kind == T_ASSIGN) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Methods that are nothing to call here. */
-static const struct {
-    const char *names, *help;
-} METHODS[] = {
-    {"imread open load fromfile read", "images come in by themselves: `input image[y, x]`"},
-    {"imwrite imsave save savetxt tofile to_csv saveAs write", "results go out with `output name = ...`"},
-    {"imshow show plot hist figure", "results are files that other programs show: `output picture = ... as png`"},
-    {"rand randn random normal uniform poisson randint default_rng",
-     "nothing is random here, so that each run gives the same; patterns are made of x_of(image), y_of(image)"},
-    {"copy", "nothing is copied: a value keeps its name, and never changes"},
-    {"where", "a choice is written `a if mask else b`"},
-    {"reshape flatten ravel squeeze", "axes have names: `image[z = 0]` is a plane, `image[c = 0]` a channel"},
-    {"ones ones_like full", "a window of ones is box(1), 3 x 3 pixels; an image of ones is canvas(image) + 1"},
-    {"array asarray zeros empty", "images come from `input`; canvas(image) is one of zeros"},
-};
-
-static const char *help_for_method(const char *name)
-{
-    for (size_t i = 0; i < sizeof METHODS / sizeof *METHODS; i++) {
-        if (lists(METHODS[i].names, name)) {
-            return METHODS[i].help;
-        }
-    }
-    return NULL;
-}
-
-static void help_for_module(const SyntaxCase *c, Diag *d, const char *name)
-{
-    static const char *const reductions[] = {"sum", "min", "max", "mean", "std", "median", "argmax"};
-    const char *of = strncmp(name, "nan", 3) == 0 ? name + 3 : name;
-    diag_help(c->p->diags, d, "write `%s` without the module", call_text(c));
-    for (size_t i = 0; i < sizeof reductions / sizeof *reductions; i++) {
-        if (strcmp(of, reductions[i]) == 0 && is_along_axis(c)) {
-            diag_help(c->p->diags, d,
-                      "along an axis it is %s_project(image, z), or x or y: numpy's axis 0 is "
-                      "z of a stack",
-                      of);
-        }
-    }
-}
-
-bool foreign_method(const SyntaxCase *c)
-{
-    if (c->found->kind != T_OPEN || c->before->kind != T_NAME || c->before - 1 <= c->first ||
-        c->before[-1].kind != T_DOT) {
-        return false;
-    }
-    const char *name = syntax_shown(c, c->before);
-    Span span = {c->p->source, c->before[-1].begin, c->before->end};
-    Diag *d = diag_add(c->p->diags, DIAG_METHOD_CALL, span, name);
-    const char *owner = syntax_shown(c, c->before - 2);
-    if (help_for_method(name) != NULL) {
-        syntax_help(c, d, help_for_method(name));
-    } else if (is_module(c, c->before - 2)) {
-        help_for_module(c, d, name);
-    } else if (strcmp(name, "astype") == 0) {
-        diag_help(c->p->diags, d, "a type is an operator: u8(%s), u16, f32 and so on",
-                  c->before[-2].kind == T_NAME ? owner : "...");
-    } else if (c->before[-2].kind == T_NAME && c->found[1].kind == T_CLOSE) {
-        diag_help(c->p->diags, d, "write `%s(%s)`", name, owner);
-    } else if (c->before[-2].kind != T_NAME) {
-        diag_help(c->p->diags, d, "write `%s(...)`", name);
-    } else {
-        diag_help(c->p->diags, d, "write `%s(%s, ...)`", name, owner);
-    }
-    return true;
-}
-
 /* ---- loops and choices outside of functions ---- */
 
 static bool in_block(const SyntaxCase *c)
@@ -363,10 +238,12 @@ static double rounds_of(const Token *value)
 static void help_for(const SyntaxCase *c, Diag *d)
 {
     const Token *in = c->first;
-    while (in < c->found && in->kind != T_IN) {
+    while (in < c->found && in->kind != T_IN) { /* for i = 1:10 has none */
         in++;
     }
-    double rounds = rounds_of(in + 1);
+    bool matlab = in->kind == T_ASSIGN && in[1].kind == T_NUMBER && in[3].kind == T_NUMBER &&
+                  (in[2].kind == T_COLON || in[2].kind == T_RANGE);
+    double rounds = matlab ? in[3].num - in[1].num + 1 : rounds_of(in + 1);
     if (rounds > 0) {
         diag_help(c->p->diags, d, "a pipeline repeats with: repeat %.0f { ... }", rounds);
     } else if (in + 1 == c->found - 1 && in[1].kind == T_NAME) {
@@ -405,7 +282,9 @@ bool foreign_loop(const SyntaxCase *c)
 {
     const int kind = c->first->kind;
     bool word = kind == T_FOR || kind == T_IF || kind == T_WHILE;
-    bool ends = c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE) ||
+    bool matlab = (kind == T_FOR && c->found->kind == T_ASSIGN && c->before->kind == T_NAME) ||
+                  (kind != T_FOR && c->found->kind == T_NEWLINE && c->e->block);
+    bool ends = matlab || c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE) ||
                 (kind == T_FOR && c->found->kind == T_OPEN && c->found == c->first + 1);
     bool slice = c->found->kind == T_COLON && c->found[1].kind == T_NUMBER; /* for i in 0:3 */
     if (!word || !ends || slice || c->at_start || in_block(c)) {
@@ -420,6 +299,44 @@ bool foreign_loop(const SyntaxCase *c)
     } else if (!help_if(c, d)) {
         syntax_help(c, d, "choose between values: a if condition else b");
     }
+    return true;
+}
+
+/* image > 10 ? 1 : 0 */
+bool foreign_ternary(const SyntaxCase *c)
+{
+    if (c->found->kind != T_INVALID || !syntax_is(c->found, "?")) {
+        return false;
+    }
+    const Token *begin = c->found, *colon = c->found, *end;
+    int depth = 0;
+    while (begin > c->first && depth >= 0 && begin[-1].kind != T_ASSIGN && begin[-1].kind != T_RETURN &&
+           !(depth == 0 && begin[-1].kind == T_COMMA)) {
+        begin--;
+        depth += (begin->kind == T_CLOSE || begin->kind == T_CLOSE_SQUARE) -
+                 (begin->kind == T_OPEN || begin->kind == T_OPEN_SQUARE);
+    }
+    begin += depth < 0; /* the bracket around it */
+    while (colon->kind != T_COLON && colon->kind != T_NEWLINE && colon->kind != T_END) {
+        colon++;
+    }
+    end = colon;
+    for (depth = 0; end->kind != T_NEWLINE && end->kind != T_END && !(depth == 0 && end->kind == T_COMMA); end++) {
+        depth += (end->kind == T_OPEN) - (end->kind == T_CLOSE);
+        if (depth < 0) {
+            break;
+        }
+    }
+    Diag *d = foreign(c, c->found);
+    const char *text = c->p->source->text;
+    bool whole = colon->kind == T_COLON && colon > c->found + 1 && end > colon + 1 && begin < c->found;
+    if (!whole || end->begin - begin->begin > 100) {
+        syntax_help(c, d, "a choice is written `a if condition else b`");
+        return true;
+    }
+    diag_help(c->p->diags, d, "a choice is written `%.*s if %.*s else %.*s`", colon[-1].end - c->found[1].begin,
+              text + c->found[1].begin, c->found[-1].end - begin->begin, text + begin->begin,
+              end[-1].end - colon[1].begin, text + colon[1].begin);
     return true;
 }
 
@@ -510,6 +427,8 @@ bool foreign_statement(const SyntaxCase *c)
     }
     const char *text = foreign_help(word);
     text = is_one_of(word, "def") && foreign_function(c) != NULL ? foreign_function(c) : text;
+    bool typed = word == c->first && word[1].kind == T_NAME && word[2].kind == T_OPEN; /* int f( */
+    text = typed && text != NULL && strcmp(text, NAME_HELP) == 0 ? FUNCTION_HELP : text;
     if (text == NULL && c->found->kind == T_NAME && word == c->first) {
         const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
         text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);

@@ -454,6 +454,17 @@ static void put_args(const AstArg *args, Str *out)
     }
 }
 
+static void put_slice(const AstExpr *e, Str *out)
+{
+    const AstExpr *const bounds[] = {e->a, e->b, e->c};
+    for (int i = 0; i < 3; i++) {
+        str_add(out, i == 1 || (i == 2 && e->c != NULL) ? ":" : "");
+        if (bounds[i] != NULL) {
+            put_expr(bounds[i], LEVEL_CHOICE, out);
+        }
+    }
+}
+
 static void put_comprehension(const AstExpr *e, Str *out)
 {
     str_addf(out, "%s(", e->name);
@@ -499,6 +510,10 @@ static void put_operation(const AstExpr *e, Str *out)
 static void put_postfix(const AstExpr *e, Str *out)
 {
     if (e->kind == AST_CALL) {
+        if (e->a != NULL) { /* a method, which the checker explains */
+            put_expr(e->a, e->a->kind == AST_NUMBER ? LEVEL_PRIMARY + 1 : LEVEL_POSTFIX, out);
+            str_add(out, ".");
+        }
         str_addf(out, "%s(", e->name);
         put_args(e->args, out);
         str_add(out, ")");
@@ -540,9 +555,12 @@ static void put_primary(const AstExpr *e, Str *out)
         break;
     case AST_LIST:
     case AST_RECORD:
-        str_add(out, e->kind == AST_LIST ? "[" : "(");
+        str_add(out, e->kind == AST_LIST && e->op == NULL ? "[" : "(");
         put_args(e->args, out);
-        str_add(out, e->kind == AST_LIST ? "]" : ")");
+        str_add(out, e->op != NULL && e->args->next == NULL ? ",)" : e->kind == AST_LIST && e->op == NULL ? "]" : ")");
+        break;
+    case AST_SLICE:
+        put_slice(e, out);
         break;
     default:
         str_add(out, e->kind == AST_NAME ? e->name : "...");

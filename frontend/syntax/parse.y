@@ -75,6 +75,7 @@ static AstExpr *chained(Parser *parser, Span span, Span word, const Token *op,
 static AstExpr *reduction(Parser *parser, Span span, Span word, const Token *name, AstExpr *body,
                           AstFor *ranges, AstExpr *where, AstArg *args);
 static AstExpr *with_args(Parser *parser, AstExpr *expr, AstArg *args);
+static AstExpr *tuple(Parser *parser, Span span, Span close, ArgList args, AstArg *rest);
 static AstArg *new_arg(Parser *parser, const Token *name, Span span, AstExpr *value);
 static AstFor *new_for(Parser *parser, const Token *name, Span span, AstExpr *lo, AstExpr *hi);
 static AstName *new_name(Parser *parser, const Token *name, Span span, TypeName type,
@@ -119,8 +120,9 @@ DEFINE_APPEND(add_stmt, StmtList, AstStmt)
 %type <stmts> statements block
 %type <expr> expr selection disjunction exclusive conjunction negation comparison compared sum
 %type <expr> term factor power postfix primary
-%type <args> args arguments named_args items
-%type <arg> arg named_arg
+%type <expr> bound slice
+%type <args> args arguments named_args items places place_list
+%type <arg> arg named_arg place
 %type <fors> ranges
 %type <range> range
 %type <names> axes parameters parameter_list
@@ -316,7 +318,10 @@ postfix
       { $$ = reduction(parser, @$, @1, $1, $3, $5.first, $7, NULL); }
     | NAME OPEN expr FOR ranges WHERE disjunction COMMA named_args CLOSE
       { $$ = reduction(parser, @$, @1, $1, $3, $5.first, $7, $9.first); }
-    | postfix OPEN_SQUARE arguments CLOSE_SQUARE
+    | postfix DOT NAME OPEN arguments CLOSE
+      { $$ = joined(parser, AST_CALL, @$, @3, $1, NULL, NULL); $$->name = $3->text;
+        $$ = with_args(parser, $$, $5.first); }
+    | postfix OPEN_SQUARE places CLOSE_SQUARE
       { $$ = new_expr(parser, AST_INDEX, @$, @2); $$->word.end = @4.end; $$->a = $1;
         $$ = with_args(parser, $$, $3.first); }
     | postfix DOT NAME
@@ -334,6 +339,11 @@ primary
       { $$ = with_args(parser, new_expr(parser, AST_RECORD, @$, @$), $2.first); }
     | OPEN named_args COMMA CLOSE
       { $$ = with_args(parser, new_expr(parser, AST_RECORD, @$, @$), $2.first); }
+    | OPEN expr COMMA CLOSE { $$ = tuple(parser, @$, @4, add_arg((ArgList){0}, new_arg(parser, NULL, @2, $2)), NULL); }
+    | OPEN expr COMMA items CLOSE
+      { $$ = tuple(parser, @$, @5, add_arg((ArgList){0}, new_arg(parser, NULL, @2, $2)), $4.first); }
+    | OPEN expr COMMA items COMMA CLOSE
+      { $$ = tuple(parser, @$, @6, add_arg((ArgList){0}, new_arg(parser, NULL, @2, $2)), $4.first); }
     | OPEN_SQUARE CLOSE_SQUARE { $$ = new_expr(parser, AST_LIST, @$, @$); }
     | OPEN_SQUARE items CLOSE_SQUARE
       { $$ = with_args(parser, new_expr(parser, AST_LIST, @$, @$), $2.first); }
@@ -360,6 +370,34 @@ args
 arg
     : expr { $$ = new_arg(parser, NULL, @1, $1); }
     | named_arg { $$ = $1; }
+    ;
+
+/* Of an index: slices are numpy's, and the checker says how they are written. */
+places
+    : %empty { $$ = (ArgList){0}; }
+    | place_list { $$ = $1; }
+    | place_list COMMA { $$ = $1; }
+    ;
+
+place_list
+    : place { $$ = add_arg((ArgList){0}, $1); }
+    | place_list COMMA place { $$ = add_arg($1, $3); }
+    ;
+
+place
+    : arg { $$ = $1; }
+    | slice { $$ = new_arg(parser, NULL, @1, $1); }
+    | NAME ASSIGN slice { $$ = new_arg(parser, $1, @1, $3); }
+    ;
+
+slice
+    : bound COLON bound { $$ = joined(parser, AST_SLICE, @$, @2, $1, $3, NULL); }
+    | bound COLON bound COLON bound { $$ = joined(parser, AST_SLICE, @$, @2, $1, $3, $5); }
+    ;
+
+bound
+    : %empty { $$ = NULL; }
+    | expr
     ;
 
 named_args
@@ -583,6 +621,15 @@ static AstExpr *with_args(Parser *parser, AstExpr *expr, AstArg *args)
 {
     expr->args = args;
     return measured(parser, expr);
+}
+
+/* (5, 5) of Python, a list; where the bracket was put in by tokens.c, its place was wrong and what it holds says nothing. */
+static AstExpr *tuple(Parser *parser, Span span, Span close, ArgList args, AstArg *rest)
+{
+    AstExpr *expr = new_expr(parser, close.begin == close.end ? AST_ERROR : AST_LIST, span, span);
+    args.first->next = rest;
+    expr->op = "(";
+    return with_args(parser, expr, args.first);
 }
 
 static AstArg *new_arg(Parser *parser, const Token *name, Span span, AstExpr *value)

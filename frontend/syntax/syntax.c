@@ -203,47 +203,28 @@ static bool help_call(const SyntaxCase *c, Diag *d)
     return true;
 }
 
-/* The bracket around the found token in front of it (step -1) or behind it (1); NULL: there is none in the statement. */
-static const Token *bracket_around(const SyntaxCase *c, int step)
+/* The first of the names in NAME, NAME = ..., and in Matlab's [NAME, NAME] = ... */
+static const Token *first_name(const SyntaxCase *c)
 {
-    int depth = 0;
-    for (const Token *t = c->found; t >= c->first && t->kind != T_NEWLINE && t->kind != T_END; t += step) {
-        depth += step *
-                 ((t->kind == T_OPEN || t->kind == T_OPEN_SQUARE) - (t->kind == T_CLOSE || t->kind == T_CLOSE_SQUARE));
-        if (depth < 0) {
-            return t;
-        }
-    }
-    return NULL;
+    return c->first + (c->first->kind == T_OPEN_SQUARE);
 }
 
-/* (0, 255) of Python. */
-static void help_tuple(const SyntaxCase *c, Diag *d)
-{
-    const Token *open = bracket_around(c, -1), *close = bracket_around(c, 1);
-    int n = open != NULL && close != NULL ? close->begin - open->end : 100;
-    if (n <= 40) {
-        diag_help(c->p->diags, d, "a list is `[%.*s]`; several results have names: `(mean = a, std = b)`", n,
-                  c->p->source->text + open->end);
-    } else {
-        syntax_help(c, d, "a list is `[a, b]`; several results have names: `(mean = a, std = b)`");
-    }
-}
-
-/* The last of the names in NAME, NAME = ...; NULL: the statement does not begin so. */
+/* The last of them; NULL: the statement does not begin so. */
 static const Token *names_before_assign(const SyntaxCase *c)
 {
-    const Token *t = c->first;
+    const Token *t = first_name(c);
     while (t->kind == T_NAME && t[1].kind == T_COMMA) {
         t += 2;
     }
-    return t->kind == T_NAME && t[1].kind == T_ASSIGN ? t : NULL;
+    const Token *behind = t + 1 + (c->first->kind == T_OPEN_SQUARE);
+    return t->kind == T_NAME && behind->kind == T_ASSIGN ? t : NULL;
 }
 
 /* mean, std = kappa_sigma(image); a, b = image, 2 * image */
 static void help_names(const SyntaxCase *c, Diag *d)
 {
-    const Token *value = names_before_assign(c) + 2, *end = value;
+    const Token *names = first_name(c), *value = names_before_assign(c) + 2 + (names != c->first), *end = value;
+    const bool two = names[1].kind == T_COMMA;
     bool several = false;
     for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
         depth +=
@@ -253,12 +234,16 @@ static void help_names(const SyntaxCase *c, Diag *d)
     int n = end[-1].end - value->begin;
     if (several || value == end || n > 60) {
         syntax_help(c, d, "a statement gives one value to one name: each has a line of its own");
-    } else if (syntax_is(value, "label")) {
-        diag_help(c->p->diags, d, "labels alone come of it: `%s = %.*s`; how many there are is count(%s)",
-                  c->first->text, n, c->p->source->text + value->begin, c->first->text);
+    } else if (!two) {
+        diag_help(c->p->diags, d, "a name stands without brackets: `%s = %.*s`", names->text, n,
+                  c->p->source->text + value->begin);
+    } else if (syntax_is(value, "label") || syntax_is(value, "bwlabel")) {
+        const int called = value[0].end - value[0].begin;
+        diag_help(c->p->diags, d, "labels alone come of it: `%s = label%.*s`; how many there are is count(%s)",
+                  names->text, n - called, c->p->source->text + value->end, names->text);
     } else {
         diag_help(c->p->diags, d, "several results are one value with members: `r = %.*s`, then `r.%s`, `r.%s`", n,
-                  c->p->source->text + value->begin, c->first->text, c->first[2].text);
+                  c->p->source->text + value->begin, names->text, names[2].text);
     }
 }
 
@@ -349,6 +334,8 @@ static void help_assign(const SyntaxCase *c, Diag *d)
         int n = c->before->end - c->first->begin;
         diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %.*s = ...`", n < 60 ? n : 60,
                   c->p->source->text + c->first->begin);
+    } else if (c->first->kind == T_OPEN_SQUARE && names_before_assign(c) != NULL) {
+        help_names(c, d);
     } else if (c->first->kind == T_NAME && second == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE) {
         help_set_pixels(c, d);
     } else if (c->first->kind == T_NAME && (second == T_OPEN_SQUARE || second == T_DOT)) {
@@ -419,8 +406,6 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a value has no declared type, only inputs and the parameters of functions");
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
         help_names(c, d);
-    } else if (c->found->kind == T_COMMA && c->e->close) {
-        help_tuple(c, d);
     }
 }
 
@@ -496,7 +481,9 @@ static bool explain_missing_else(const SyntaxCase *c)
     Span span = token_span(c->p->source, word);
     Diag *d = diag_add(c->p->diags, DIAG_MISSING_ELSE, span);
     diag_note(c->p->diags, d, syntax_place(c), "expected `else` and a value");
-    syntax_help(c, d, "to leave values out of a reduction, write `value where condition`");
+    syntax_help(c, d,
+                "a choice has two values: `a if condition else 0`; of a sum or a mean leave values out with "
+                "`value where condition`");
     return true;
 }
 
@@ -520,7 +507,8 @@ static bool explain_values(const SyntaxCase *c, const Token *in)
     const Token *value = in + 1;
     bool call = syntax_is(value, "range") && value[1].kind == T_OPEN;
     bool name = value->kind == T_NAME && value == c->before;
-    bool list = value->kind == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE;
+    bool tuple = value->kind == T_OPEN && c->before->kind == T_CLOSE;
+    bool list = tuple || (value->kind == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE);
     if (!call && !name && !list) {
         return false;
     }
@@ -658,13 +646,38 @@ static void help_second_comparison(const SyntaxCase *c, Diag *d)
     }
 }
 
+/* if image > 3 then 1 else 0, where a value is wanted. */
+static void help_choice(const SyntaxCase *c, Diag *d)
+{
+    const Token *then = c->found, *other, *end;
+    while (then->kind != T_NEWLINE && !syntax_is(then, "then") && !syntax_is(then, "THEN")) {
+        then++;
+    }
+    other = then;
+    while (other->kind != T_NEWLINE && other->kind != T_ELSE) {
+        other++;
+    }
+    end = other;
+    while (end->kind != T_NEWLINE && end->kind != T_END) {
+        end++;
+    }
+    const char *text = c->p->source->text;
+    if (other->kind != T_ELSE || end == other + 1 || end->begin - c->found->begin > 100) {
+        syntax_help(c, d, "a choice is written `a if condition else b`");
+        return;
+    }
+    diag_help(c->p->diags, d, "a choice is written `%.*s if %.*s else %.*s`", other[-1].end - then[1].begin,
+              text + then[1].begin, then[-1].end - c->found[1].begin, text + c->found[1].begin,
+              end[-1].end - other[1].begin, text + other[1].begin);
+}
+
 static void help_expression(const SyntaxCase *c, Diag *d)
 {
     int found = c->found->kind;
     if (found == T_OPEN_BRACE && c->first->kind == T_FN) {
         syntax_help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
     } else if (found == T_IF || found == T_WHERE) {
-        syntax_help(c, d, "a choice is written `a if condition else b`");
+        help_choice(c, d);
     } else if (found == T_COLON) {
         syntax_help(c, d, SLICES);
     } else if (found == T_ASSIGN && c->before->kind == T_COMPARE) {
@@ -752,10 +765,10 @@ static bool explain_rest(const SyntaxCase *c)
 }
 
 static bool (*const explanations[])(const SyntaxCase *) = {
-    told_already,   foreign_loop,       explain_else,         foreign_comment, explain_leading,
-    foreign_method, foreign_statement,  foreign_number,       foreign_word,    explain_until,
-    explain_range,  explain_block,      explain_missing_else, explain_name,    explain_output,
-    explain_axes,   explain_expression, explain_end,          explain_rest,
+    told_already,    foreign_loop,       foreign_ternary,      explain_else, foreign_comment,
+    explain_leading, foreign_statement,  foreign_number,       foreign_word, explain_until,
+    explain_range,   explain_block,      explain_missing_else, explain_name, explain_output,
+    explain_axes,    explain_expression, explain_end,          explain_rest,
 };
 
 /* The first token of the statement that the token at `at` belongs to. */
@@ -792,7 +805,7 @@ static void note_names(const SyntaxCase *c)
     if (kind == T_INPUT && (c->first[1].kind != T_NAME || c->found->kind == T_COMMA)) {
         c->p->file->incomplete = true;
     }
-    for (const Token *t = c->first, *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
+    for (const Token *t = first_name(c), *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
         syntax_note_name(c->p, t);
     }
     bool typed = kind == T_PARAM && c->found == c->first + 2 && c->found->kind == T_NAME;       /* param float sigma */

@@ -25,7 +25,7 @@ void syntax_note_name(const Parser *p, const Token *name);
 
 /* Explanations (foreign.c): true when taken. */
 bool foreign_loop(const SyntaxCase *c);
-bool foreign_method(const SyntaxCase *c);
+bool foreign_ternary(const SyntaxCase *c);
 bool foreign_statement(const SyntaxCase *c);
 bool foreign_number(const SyntaxCase *c);
 bool foreign_word(const SyntaxCase *c);

@@ -199,7 +199,11 @@ static void open_brace(Filter *f, Token token)
     Bracket bracket = {.begin = token.begin, .end = token.end, .text = "{"};
     if (brace_is_list(f)) {
         if (f->diags != NULL) {
-            diag_add(f->diags, DIAG_BRACES_LIST, token_span(f->source, &token));
+            Diag *d = diag_add(f->diags, DIAG_BRACES_LIST, token_span(f->source, &token));
+            const char *key = f->source->text + token.end + strspn(f->source->text + token.end, " \t\r\n");
+            if (strchr("\"'", key[0]) != NULL) { /* {"sigma": 2} */
+                diag_help(f->diags, d, "several values have names: `a = (sigma = 2, radius = 3)`, and then `a.sigma`");
+            }
         }
         bracket.list = true;
         bracket.close = T_CLOSE_SQUARE;

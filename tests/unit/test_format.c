@@ -89,6 +89,8 @@ static const struct {
     {"x=not(a)and(b)or c", "x = not (a) and (b) or c\n"},
     {"x=f( a ,k=[ 1,2 , ] ) [ dx=-1 ] . mean", "x = f(a, k = [1, 2,])[dx = -1].mean\n"},
     {"x=2 .mean", "x = 2 .mean\n"},
+    {"x=a . b( 1,c=2 )[ 1 : ,::-2,x=3:4 ]", "x = a.b(1, c = 2)[1 :, : : -2, x = 3 : 4]\n"},
+    {"x=( 1,2 ,)", "x = (1, 2,)\n"},
     {"x=sum(v for i in -1..1,j in 0..2 where i!=j,q=3)",
      "x = sum(v for i in -1 .. 1, j in 0 .. 2 where i != j, q = 3)\n"},
     {"x=a if b else-c", "x = a if b else -c\n"},
