@@ -592,9 +592,9 @@ CgWindow cg_window(CgContext *cx, IrExpr e)
                       .body = inner.a};
 }
 
-void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText element)
+/* A statement for each element, which stands between the two texts. */
+static void each_of_window(CgContext *cx, IrExpr e, const char *before, CgReadText element, const char *behind)
 {
-    cg_line(cx, "int %s_n = 0;", list);
     Scope scope = enter(cx);
     int depth;
     IrExprNode inner = open_loops(cx, e, &depth);
@@ -602,13 +602,20 @@ void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText eleme
         cg_line(cx, "if (%s) {", where_text(cx, inner.where));
         cx->indent++;
     }
-    cg_line(cx, "%s[%s_n++] = %s;", list, list, cg_bare(cx->k->arena, element(cx, inner.a)));
+    const char *text = cg_bare(cx->k->arena, element(cx, inner.a));
+    cg_line(cx, "%s%s%s", before, text, behind);
     if (inner.where != 0) {
         cx->indent--;
         cg_line(cx, "}");
     }
     close_loops(cx, depth);
     leave(cx, scope);
+}
+
+void cg_window_loops(CgContext *cx, IrExpr e, const char *list, CgReadText element)
+{
+    cg_line(cx, "int %s_n = 0;", list);
+    each_of_window(cx, e, arena_printf(cx->k->arena, "%s[%s_n++] = ", list, list), element, ";");
 }
 
 /* The key of a window's pixel. */
@@ -620,27 +627,90 @@ static const char *key_text(CgContext *cx, IrExpr body)
     return type != NULL ? arena_printf(cx->k->arena, "PX_KEY(%s, %s)", type, v) : cg_whole_operand(cx, body, v);
 }
 
-/* Gathers the window in registers and takes one of it by its rank, or the one that there are most of. */
+/* How a window's elements are taken: the type of their keys, the list's name, and which of them: an expression where a
+ * pixel finds it. */
+typedef struct Taken {
+    const CgWindow *window;
+    const char *element, *list, *nth;
+    bool mode, picks;
+} Taken;
+
+/* Gathers the window in registers and sorts it there. */
+static void sort_window(CgContext *cx, IrExpr e, const Taken *t, bool may_be_empty)
+{
+    const CgWindow *w = t->window;
+    cg_line(cx, may_be_empty ? "%s %s[AT_LEAST_ONE(%s)];" : "%s %s[%s];", t->element, t->list, w->size);
+    cg_window_loops(cx, e, t->list, key_text);
+    if (t->mode) {
+        cg_line(cx, "PX_MODE(%s, %s, %s, %d);", t->element, t->list, w->size, w->key != NULL);
+    } else {
+        cg_line(cx, "%s(%s, %s, %s, %s);", t->picks ? "PX_PICK" : "PX_RANK", t->element, t->list, w->size, t->nth);
+    }
+}
+
+/* Counts the elements of a window that neither registers nor the text of a sort have room for, in rounds: each finds two bits
+ * of the key of a rank, or goes on to the next key. */
+static void count_window(CgContext *cx, IrExpr e, const Taken *t)
+{
+    Arena *arena = cx->k->arena;
+    const CgWindow *w = t->window;
+    const char *keys = t->mode ? "PX_EACH_KEY" : "PX_EACH_DIGIT", *key = w->key != NULL ? w->key : t->element;
+    cg_line(cx, "%s(%s, %s, %s) {", keys, t->element, t->list, key);
+    cx->indent++;
+    each_of_window(cx, e,
+                   arena_printf(arena, "%s(%s, %s, ", t->mode ? "PX_COUNT_KEY" : "PX_COUNT_BELOW", t->element, t->list),
+                   key_text, ");");
+    if (t->mode) {
+        cg_line(cx, "PX_TAKE_KEY(%s, %d);", t->list, w->key != NULL);
+    } else if (t->picks) {
+        cg_line(cx, "PX_TAKE_DIGIT(%s, PX_NTH(%s, %s));", t->list, t->nth, w->size);
+    } else {
+        cg_line(cx, "PX_TAKE_DIGIT(%s, %s);", t->list, t->nth);
+    }
+    cx->indent--;
+    cg_line(cx, "}");
+}
+
+/* One element of a window by its rank, or the one that there are most of.  The key's name, or what stands for it. */
+static const char *window_key(CgContext *cx, IrExpr e, const Taken *t, bool may_be_empty)
+{
+    enum { SHORT = 64 }; /* LONGEST_SORTED (kernels/pixels.cl) is more nowhere */
+    Arena *arena = cx->k->arena;
+    const CgWindow *w = t->window;
+    double size;
+    const char *sorted = arena_printf(arena, "%s[%s]", t->list, w->nth);
+    if (ir_is_const(cx->k->g, cg_most_steps(cx->k->g, e), &size) && size <= SHORT) {
+        sort_window(cx, e, t, may_be_empty);
+        return sorted;
+    }
+    const char *key = arena_printf(arena, "%s_key", t->list);
+    cg_line(cx, "#if %s > LONGEST_SORTED", w->size);
+    count_window(cx, e, t);
+    cg_line(cx, "const %s %s = PX_COUNTED(%s, %s);", t->element, key, t->element, t->list);
+    cg_line(cx, "#else");
+    sort_window(cx, e, t, may_be_empty);
+    cg_line(cx, "const %s %s = %s;", t->element, key, sorted);
+    cg_line(cx, "#endif");
+    return key;
+}
+
 const char *cg_rank_text(CgContext *cx, IrExpr e)
 {
     CgKernel *k = cx->k;
     Elem type = ir_expr(k->g, e)->type;
     const CgWindow w = cg_window(cx, e);
-    const char *list = arena_printf(k->arena, "window%d", k->n_temps++);
-    const char *element = type == ELEM_U32 ? "uint" : type == ELEM_F64 ? "long" : "int";
     cg_hoist(cx, e);
+    Taken t = {.window = &w,
+               .element = type == ELEM_U32   ? "uint"
+                          : type == ELEM_F64 ? "long"
+                                             : "int",
+               .list = arena_printf(k->arena, "window%d", k->n_temps++),
+               .mode = ir_expr(k->g, e)->fold == IR_FOLD_MODE,
+               .picks = cg_picks(k->g, e)};
+    t.nth = t.picks && !t.mode ? cg_expr(cx, w.rank) : w.nth;
     double some;
     bool none = !ir_is_const(k->g, w.count, &some) || some <= 0;
-    cg_line(cx, none ? "%s %s[AT_LEAST_ONE(%s)];" : "%s %s[%s];", element, list, w.size);
-    cg_window_loops(cx, e, list, key_text);
-    if (ir_expr(k->g, e)->fold == IR_FOLD_MODE) {
-        cg_line(cx, "PX_MODE(%s, %s, %s, %d);", element, list, w.size, w.key != NULL);
-    } else if (cg_picks(k->g, e)) {
-        cg_line(cx, "PX_PICK(%s, %s, %s, %s);", element, list, w.size, cg_expr(cx, w.rank));
-    } else {
-        cg_line(cx, "PX_RANK(%s, %s, %s, %s);", element, list, w.size, w.nth);
-    }
-    const char *value = arena_printf(k->arena, "%s[%s]", list, w.nth);
+    const char *value = window_key(cx, e, &t, none);
     value = w.key != NULL ? arena_printf(k->arena, "PX_VALUE(%s, %s)", w.key, value) : value;
     value = none ? arena_printf(k->arena, "(%s > 0 ? %s : %s)", w.size, value, w.key != NULL ? "NAN" : "0") : value;
     return cg_name_value(cx, type, value);

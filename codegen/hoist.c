@@ -1,10 +1,14 @@
 /*
- * hoist: loop-invariant folds are computed in front of the loop.  What clips a stack by its median reads the median in a
- * sum over the planes; left there, it is sorted once for each plane, and compilers do not move a loop out of another.
+ * hoist: loop-invariant folds, and functions that take long, are computed in front of the loop.  What clips a stack by its
+ * median reads the median in a sum over the planes; left there, it is sorted once for each plane.  Compilers move neither a
+ * loop out of another nor what branches, as sines and quotients do.
  */
 #include "kernel.h"
 
+#include "../ir/apply.h"
 #include "../ir/indices.h"
+
+#include <ctype.h>
 
 const char *cg_recall(const CgMemo *memo, int n, IrExpr e)
 {
@@ -32,12 +36,17 @@ static bool is_own(const Turns *t, int index)
     return own;
 }
 
-/* Folds of pixels in the body that know all their indices before the loops are opened. */
+static bool takes_long(const IrExprNode *n)
+{
+    return n->op == IR_X_FOLD || ir_op_work(n->op) > 1;
+}
+
+/* What takes long for a pixel in the body, and knows all its indices before the loops are opened. */
 static void note_invariant(const IrGraph *g, IrExpr e, void *ctx)
 {
     Turns *t = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->op != IR_X_FOLD || n->rank != IR_PIXEL || e == t->fold) {
+    if (!takes_long(n) || n->rank != IR_PIXEL || e == t->fold) {
         return;
     }
     const IrIndices *needed = ir_free_indices(t->cx->k->g, e);
@@ -48,6 +57,15 @@ static void note_invariant(const IrGraph *g, IrExpr e, void *ctx)
         }
     }
     vec_push(t->cx->k->arena, &t->invariant, e);
+}
+
+static bool is_name(const char *text)
+{
+    const char *c = text;
+    while (isalnum((unsigned char)*c) || *c == '_') {
+        c++;
+    }
+    return *c == '\0';
 }
 
 void cg_hoist(CgContext *cx, IrExpr fold)
@@ -63,7 +81,9 @@ void cg_hoist(CgContext *cx, IrExpr fold)
     ir_walk(k->g, n.a, note_invariant, &t);
     for (int i = 0; i < t.invariant.n; i++) {
         if (cg_recall(cx->memo.at, cx->memo.n, t.invariant.at[i]) == NULL) {
+            const IrExprNode e = *ir_expr(k->g, t.invariant.at[i]);
             const char *text = cg_expr(cx, t.invariant.at[i]);
+            text = is_name(text) ? text : cg_name_value(cx, cg_text_type(cx, &e), text);
             vec_push(k->arena, &cx->memo, (CgMemo){t.invariant.at[i], text});
         }
     }

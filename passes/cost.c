@@ -293,6 +293,12 @@ double cost_time(const Cost *c, const CostKernel *k)
     return k->ops > moves ? k->ops : moves;
 }
 
+bool cost_has_room(const CostKernel *one, const CostKernel *two, const CostKernel *both)
+{
+    const double alone = one->registers > two->registers ? one->registers : two->registers;
+    return both->registers <= (alone > COST_MOST_REGISTERS ? alone : COST_MOST_REGISTERS);
+}
+
 double cost_bytes(const Cost *c, double bytes)
 {
     return bytes * c->ops_a_byte;

@@ -64,6 +64,9 @@ bool cost_is_costly(IrExprOp op);
 /* Instructions for a pixel, columns that several work-items compute counted for each of them. */
 double cost_ahead(Cost *c, const IrAhead *ahead);
 double cost_time(const Cost *c, const CostKernel *k);
+/* Whether registers hold the sums of the folds of both kernels in one: few enough, or no more than those of one alone, whose
+ * folds the other one has, too. */
+bool cost_has_room(const CostKernel *one, const CostKernel *two, const CostKernel *both);
 /* Of as many bytes a pixel alone. */
 double cost_bytes(const Cost *c, double bytes);
 /* Of one more launch. */

@@ -121,7 +121,7 @@ static bool pays(Horizontal *b, const IrStep *one, const IrStep *two, const IrId
     CostKernel second = cost_kernel(b->cost, two->stages.at, two->stages.n);
     CostKernel both = cost_kernel(b->cost, stages, one->stages.n + two->stages.n);
     *saved = first.bytes + second.bytes - both.bytes;
-    return both.known && both.registers <= COST_MOST_REGISTERS &&
+    return both.known && cost_has_room(&first, &second, &both) &&
            cost_time(b->cost, &both) <= cost_time(b->cost, &first) + cost_time(b->cost, &second);
 }
 

@@ -537,9 +537,10 @@ const char *pass_rows_refusal(Grouping *b, const IrStep *one, const IrStep *two)
 static bool spills(Grouping *b, const IrStep *one, const IrStep *two)
 {
     const Kernel k = kernel_of(b, one, two);
-    bool folds = cost_kernel(&b->cost, one->stages.at, one->stages.n).registers > 0 &&
-                 cost_kernel(&b->cost, two->stages.at, two->stages.n).registers > 0;
-    return folds && cost_kernel(&b->cost, k.stage, k.n).registers > COST_MOST_REGISTERS;
+    const CostKernel first = cost_kernel(&b->cost, one->stages.at, one->stages.n);
+    const CostKernel second = cost_kernel(&b->cost, two->stages.at, two->stages.n);
+    const CostKernel both = cost_kernel(&b->cost, k.stage, k.n);
+    return first.registers > 0 && second.registers > 0 && !cost_has_room(&first, &second, &both);
 }
 
 static bool try_to_join(Grouping *b, IrId p)

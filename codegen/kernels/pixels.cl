@@ -133,10 +133,12 @@ static inline float px_higher(float a, float b)
     } else {                                                                                       \
         PX_SORT(TYPE, v, n)                                                                        \
     }
-/* Brings one of them to the front whose number a pixel finds, a double, fractions cut. */
+/* A number that a pixel finds, a double, fractions cut. */
+#define PX_NTH(nth, n) (int)fmin(fmax((double)(nth), 0.0), (double)((n) - 1))
+/* Brings that one of them to the front. */
 #define PX_PICK(TYPE, v, n, nth)                                                                   \
     {                                                                                              \
-        const int px_nth = (int)fmin(fmax((double)(nth), 0.0), (double)((n) - 1));                 \
+        const int px_nth = PX_NTH(nth, n);                                                         \
         PX_SORT(TYPE, v, n)                                                                        \
         _Pragma("unroll") for (int px_a = 1; px_a < (n); px_a++) {                                 \
             v[0] = px_a == px_nth ? v[px_a] : v[0];                                                \
@@ -184,6 +186,80 @@ static inline float px_higher(float a, float b)
         }                                                                                          \
         v[0] = px_mode;                                                                            \
     }
+/*
+ * Of more values than this neither registers nor the text of a sort have room.  They are read once a round instead:
+ *
+ *     PX_EACH_DIGIT   a round for each two bits of the key of a rank, from the highest ones on
+ *     PX_COUNT_BELOW  counts a key where it is less than what is found with 1, 2, 3 as its next two bits
+ *     PX_TAKE_DIGIT   takes the largest bits with which no more than `nth` keys were less
+ *     PX_EACH_KEY     a round for each key, from the least on
+ *     PX_COUNT_KEY    counts a key if it is that one, and finds the next one
+ *     PX_TAKE_KEY     keeps the key that there are most of, and of several the least; with `keys` not that of NaN
+ *     PX_COUNTED      the key that was found
+ *
+ * Their order is that of numbers without a sign.  Pixels of few bits have keys of few bits.
+ */
+#if defined(PX) && PX == 4
+#define LONGEST_SORTED 64
+#else
+#define LONGEST_SORTED 4096
+#endif
+#define PX_ORDERED(TYPE) PX_PASTE(PX_ORDERED_, TYPE)
+#define PX_ORDERED_int uint
+#define PX_ORDERED_uint uint
+#define PX_ORDERED_long ulong
+#define PX_SIGN(TYPE) PX_PASTE(PX_SIGN_, TYPE)
+#define PX_SIGN_int 0x80000000u
+#define PX_SIGN_uint 0u
+#define PX_SIGN_long 0x8000000000000000ul
+#define PX_BITS(T) PX_PASTE(PX_BITS_, T)
+#define PX_BITS_uchar 8
+#define PX_BITS_ushort 16
+#define PX_BITS_short 32
+#define PX_BITS_uint 32
+#define PX_BITS_int 32
+#define PX_BITS_float 32
+#define PX_BITS_double 32
+#define PX_BITS_wide 64
+#define PX_EACH_DIGIT(TYPE, v, T)                                                                  \
+    PX_ORDERED(TYPE) v##_found = PX_BITS(T) < 32 ? PX_SIGN(TYPE) : 0;                              \
+    int v##_1 = 0, v##_2 = 0, v##_3 = 0;                                                           \
+    for (PX_ORDERED(TYPE) v##_step = (PX_ORDERED(TYPE))1 << (PX_BITS(T) - 2); v##_step > 0; v##_step >>= 2)
+#define PX_COUNT_BELOW(TYPE, v, key)                                                               \
+    {                                                                                              \
+        const PX_ORDERED(TYPE) px_key = (PX_ORDERED(TYPE))(key) ^ PX_SIGN(TYPE);                   \
+        v##_1 += px_key < v##_found + v##_step;                                                    \
+        v##_2 += px_key < v##_found + 2 * v##_step;                                                \
+        v##_3 += px_key < v##_found + 3 * v##_step;                                                \
+    }
+#define PX_TAKE_DIGIT(v, nth)                                                                      \
+    {                                                                                              \
+        const int px_nth = nth;                                                                    \
+        v##_found += v##_step * ((v##_1 <= px_nth) + (v##_2 <= px_nth) + (v##_3 <= px_nth));       \
+        v##_1 = v##_2 = v##_3 = 0;                                                                 \
+    }
+#define PX_EACH_KEY(TYPE, v, T)                                                                    \
+    const PX_ORDERED(TYPE) v##_last = ~(PX_ORDERED(TYPE))0;                                        \
+    PX_ORDERED(TYPE) v##_at = 0, v##_next = v##_last, v##_found = v##_last;                        \
+    int v##_most = 0, v##_n = 0;                                                                   \
+    for (bool v##_more = true; v##_more;)
+#define PX_COUNT_KEY(TYPE, v, key)                                                                 \
+    {                                                                                              \
+        const PX_ORDERED(TYPE) px_key = (PX_ORDERED(TYPE))(key) ^ PX_SIGN(TYPE);                   \
+        v##_n += px_key == v##_at;                                                                 \
+        v##_next = px_key > v##_at ? min(v##_next, px_key) : v##_next;                             \
+    }
+#define PX_TAKE_KEY(v, keys)                                                                       \
+    {                                                                                              \
+        const bool px_takes = v##_n > v##_most && !((keys) && v##_at == v##_last);                 \
+        v##_found = px_takes ? v##_at : v##_found;                                                 \
+        v##_most = px_takes ? v##_n : v##_most;                                                    \
+        v##_more = v##_at != v##_last;                                                             \
+        v##_at = v##_next;                                                                         \
+        v##_next = v##_last;                                                                       \
+        v##_n = 0;                                                                                 \
+    }
+#define PX_COUNTED(TYPE, v) (TYPE)(v##_found ^ PX_SIGN(TYPE))
 /* Of more than half of the values neither the least nor the greatest is the median: both are
  * dropped and the next value is taken in, until none is left ("forgetful selection"). */
 #define PX_MEDIAN(TYPE, v, n)                                                                      \

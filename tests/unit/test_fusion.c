@@ -247,6 +247,8 @@ static void readers_of_one_image_share_a_kernel(void **state)
         {"input image[y, x]\nlo = min_filter(image, 10)\nhi = max_filter(image, 10)\noutput a = image - lo * hi\n"
          "output b = hi - lo\n",
          1},
+        /* both eigenvalues, of three sums that the distance between them takes alone, too */
+        {"input image[y, x]\noutput a = frangi(image, 2)\n", 3},
         {"input image[y, x]\noutput mask = image > 30\noutput bright = image if mask else 0\n", 1},
         {"input image[z, y, x]\noutput a = image * 2\noutput b = image + z_of(image)\n", 1},
         /* A diamond whose ends are outputs: what both read is never stored, */

@@ -133,6 +133,27 @@ static void windows_of_all_kinds(void **state)
     }
 }
 
+/* Of whole axes: counted where registers do not hold them. */
+static void long_windows_are_counted(void **state)
+{
+    (void)state;
+    static const char *const TEXTS[] = {
+        ("input image[y, x]\nq = max_project(image, y)\nn = height(image)\noutput a = median_project(image where image > 90, y)\n"
+         "output b = mode(image[x = x_of(q), y = k] for k in 0 .. n - 1)\n"
+         "output c = mode(round(image[x = x_of(q), y = k]) % 3 for k in 0 .. n - 1)\n"),
+        ("input image[y, x]\nq = max_project(image, y)\nn = height(image)\n"
+         "output a = percentile(image[x = x_of(q), y = k] for k in 0 .. n - 1, q = 30)\n"
+         "output b = percentile(f64(image[x = x_of(q), y = k]) for k in 0 .. n - 1, q = 3 * x_of(q))\n"),
+    };
+    for (size_t i = 0; i < sizeof TEXTS / sizeof *TEXTS; i++) {
+        if (turn_has((int)i)) {
+            check(TEXTS[i], (Extent){7, 65, 1}, ELEM_U8, BOTH_NOISE, 0);
+            check(TEXTS[i], (Extent){5, 120, 1}, ELEM_F32, BOTH_SPECIAL, 0);
+            check(TEXTS[i], (Extent){5, 90, 1}, i == 0 ? ELEM_I16 : ELEM_U32, BOTH_EXTREME, 0);
+        }
+    }
+}
+
 /* Short folds over what is computed of several rows: carried in registers away from the edges. */
 static void rows_are_carried(void **state)
 {
@@ -285,6 +306,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(long_blends_fill_by_fours, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(exact_sums_share_rows_and_columns, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_of_all_kinds, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(long_windows_are_counted, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(rows_of_all_kinds_are_carried, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(finished_sums_wait, arena_setup, arena_teardown),
