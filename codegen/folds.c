@@ -205,9 +205,22 @@ static bool is_call(const IrGraph *g, IrExpr e, const void *ctx)
     return ir_expr(g, e)->op == IR_X_CALL;
 }
 
+static bool is_lookup(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    (void)ctx;
+    return ir_expr(g, e)->op == IR_X_LOOKUP;
+}
+
+static bool is_beside(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    (void)ctx;
+    const IrExprNode *n = ir_expr(g, e);
+    return n->op == IR_X_READ && (n->a != 0 || n->b != 0 || n->c != 0);
+}
+
 /* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, those that read many pixels a step
- * and calls of functions, which is more text than a compiler takes in good time.  Of a whole axis some rounds are enough: with all their
- * addresses a kernel spills. */
+ * and calls of functions, which is more text than a compiler takes in good time.  So are values of labels, each with an address of its
+ * own, where the steps share no pixels in registers.  Of a whole axis some rounds are enough: with all their addresses a kernel spills. */
 static void unroll(CgContext *cx, IrExpr fold)
 {
     enum { MOST = 2, LONGEST = 256, MOST_READS = 4096, OF_AN_AXIS = 8 };
@@ -215,7 +228,8 @@ static void unroll(CgContext *cx, IrExpr fold)
     Nesting nesting = {.arena = k->arena};
     ir_walk(k->g, fold, note_nesting, &nesting);
     const Nested all = nesting.nested.at[nesting.nested.n - 1]; /* the fold comes last */
-    if (all.depth > MOST || all.reads > MOST_READS || ir_any(k->g, fold, is_call, NULL)) {
+    if (all.depth > MOST || all.reads > MOST_READS || ir_any(k->g, fold, is_call, NULL) ||
+        (ir_any(k->g, fold, is_lookup, NULL) && !ir_any(k->g, fold, is_beside, NULL))) {
         return;
     }
     const int most = ir_expr(k->g, fold)->flat ? CG_MOST_UNROLLED : LONGEST;

@@ -268,4 +268,34 @@ flat = Image('plain', 'u16', 1, 14, 15)
 case('skeletonize', flat, 'output a = skeletonize(dilate(image > 40000, box([0, 1, 1])))',
      morphology.skeletonize(ndi.binary_dilation(flat.float > 40000, np.ones((1, 3, 3)))), 0)
 
+# ---- superpixels --------------------------------------------------------------------------------
+
+
+def joined(ids, least):
+    """Pieces below a size join that one beside them which begins last of those before them; numbered in order."""
+    pieces = measure.label(ids, connectivity=1)
+    size, into = np.bincount(pieces.ravel()), np.arange(pieces.max() + 1)
+    for k in range(1, len(into)):
+        beside = pieces[ndi.binary_dilation(pieces == k) & (pieces < k)]
+        into[k] = into[beside.max()] if size[k] < least and beside.size else k
+    return segmentation.relabel_sequential(into[pieces])[0]
+
+
+def superpixels(i, n, compactness, rounds):
+    said = f'{n}, {compactness}, rounds = {rounds}'
+    ids = segmentation.slic(i.float, n, compactness, rounds, channel_axis=None, enforce_connectivity=False)
+    begun = segmentation.slic(i.float, n, 1e9, 1, channel_axis=None, enforce_connectivity=False).max()
+    case('slic', i, f'output a = slic(image, {said}, enforce_connectivity = false)', segmentation.relabel_sequential(ids)[0], 0)
+    case('slic', i, f'output a = slic(image, {said})', joined(ids, int(0.5 * i.float.size / begun)), 0)
+
+
+superpixels(FLAT[0], 6, 0.5, 4)
+superpixels(FLAT[1], 9, 0.02, 6)
+superpixels(FLAT[2], 200, 0.5, 4)
+superpixels(SOLID[0], 7, 0.3, 4)
+i = FLAT[0]
+rgb = np.stack([i.float, 255 - i.float, np.roll(i.float, -1, -1) // 2], -1)
+case('slic', i, C + 'output a = slic(rgb, 8, 10, 0.7, 3, false)',
+     segmentation.relabel_sequential(segmentation.slic(rgb, 8, 10, 3, 0.7, enforce_connectivity=False))[0], 0)
+
 files.write('features.txt', cases)

@@ -38,13 +38,13 @@ syn keyword pipeOperator random_walker reconstruct relabel remap remove_large_ob
 syn keyword pipeOperator resize rgb2gray rgb2hed rgb2hsv rgb2lab rgb2luv rgb2xyz rgb2ycbcr
 syn keyword pipeOperator rgb2yuv richardson_lucy roberts roll rolling_ball rotate round sato
 syn keyword pipeOperator sauvola scale scharr separate_stains shape_index shift_of sigma_clip sign
-syn keyword pipeOperator sin sinh skeleton_branches skeletonize sky_map sobel split_objects sqrt
-syn keyword pipeOperator stabilize star_height star_shape std std_filter std_project stitch structural_similarity
-syn keyword pipeOperator structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan tanh thin
-syn keyword pipeOperator tophat touching_pairs track track_by_overlap translate transpose triangle trunc
-syn keyword pipeOperator u16 u32 u8 unsharp var variance_filter voronoi voronoi_otsu
-syn keyword pipeOperator watershed white width wiener x_of xyz2rgb y_of yen
-syn keyword pipeOperator z_of zernike zoom
+syn keyword pipeOperator sin sinh skeleton_branches skeletonize sky_map slic sobel split_objects
+syn keyword pipeOperator sqrt stabilize star_height star_shape std std_filter std_project stitch
+syn keyword pipeOperator structural_similarity structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan tanh
+syn keyword pipeOperator thin tophat touching_pairs track track_by_overlap translate transpose triangle
+syn keyword pipeOperator trunc u16 u32 u8 unsharp var variance_filter voronoi
+syn keyword pipeOperator voronoi_otsu watershed white width wiener x_of xyz2rgb y_of
+syn keyword pipeOperator yen z_of zernike zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
