@@ -268,6 +268,26 @@ flat = Image('plain', 'u16', 1, 14, 15)
 case('skeletonize', flat, 'output a = skeletonize(dilate(image > 40000, box([0, 1, 1])))',
      morphology.skeletonize(ndi.binary_dilation(flat.float > 40000, np.ones((1, 3, 3)))), 0)
 
+# ---- medial axes --------------------------------------------------------------------------------
+
+
+class Places(np.random.Generator):
+    """In place of lots: the numbers of the places of a mask's pixels."""
+
+    def __init__(self, mask):
+        super().__init__(np.random.PCG64(0))
+        y, x = np.nonzero(mask)
+        self.numbers = (x * 791546 + y * 597521) % 2**20
+
+    def permutation(self, count):
+        return self.numbers
+
+
+for i, level, box in ((Image('plain', 'u8', 19, 23), 128, '1'), (Image('plain', 'u16', 2, 11, 12), 28000, '[0, 1, 1]')):
+    mask = ndi.binary_dilation(i.float > level, np.ones((1, 3, 3) if i.ndim == 3 else (3, 3)))
+    lines = [morphology.medial_axis(m, rng=Places(m)) for m in mask.reshape(-1, *i.shape[-2:])]
+    case('medial_axis', i, f'output a = medial_axis(dilate(image > {level}, box({box})))', np.reshape(lines, i.shape), 0)
+
 # ---- superpixels --------------------------------------------------------------------------------
 
 

@@ -28,23 +28,23 @@ syn keyword pipeOperator label_count label_equal label_max label_min label_plane
 syn keyword pipeOperator laplacian_of_gaussian li local_binary_pattern local_maxima local_minima log log10 log1p
 syn keyword pipeOperator log2 luv2rgb make_isotropic manders mask_labels masked_voronoi match_histograms match_template
 syn keyword pipeOperator matching_kernel max max_filter max_project maximum_extension mean mean_extension mean_filter
-syn keyword pipeOperator mean_project measure median median_filter median_project meijering merge min
-syn keyword pipeOperator min_filter min_project minimum_threshold mode_filter morphological_gradient multi_otsu nan_to_num near_pairs
-syn keyword pipeOperator nearest_outside neighbour_count neighbour_distance neighbour_value niblack normalize number object_crops
-syn keyword pipeOperator opening opening_labels otsu outline overlap_coefficient overlap_shift overlapping_pairs pad
-syn keyword pipeOperator paste peak_local_max pearson percentile percentile_filter pick pixel_size placed
-syn keyword pipeOperator points polar polygon power_spectrum prewitt property radial_distribution ramp
-syn keyword pipeOperator random_walker reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects reproject
-syn keyword pipeOperator resize rgb2gray rgb2hed rgb2hsv rgb2lab rgb2luv rgb2xyz rgb2ycbcr
-syn keyword pipeOperator rgb2yuv richardson_lucy roberts roll rolling_ball rotate round sato
-syn keyword pipeOperator sauvola scale scharr separate_stains shape_index shift_of sigma_clip sign
-syn keyword pipeOperator sin sinh skeleton_branches skeletonize sky_map slic sobel split_objects
-syn keyword pipeOperator sqrt stabilize star_height star_shape std std_filter std_project stitch
-syn keyword pipeOperator structural_similarity structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan tanh
-syn keyword pipeOperator thin tophat touching_pairs track track_by_overlap translate transpose triangle
-syn keyword pipeOperator trunc u16 u32 u8 unsharp var variance_filter voronoi
-syn keyword pipeOperator voronoi_otsu watershed white width wiener x_of xyz2rgb y_of
-syn keyword pipeOperator yen z_of zernike zoom
+syn keyword pipeOperator mean_project measure medial_axis median median_filter median_project meijering merge
+syn keyword pipeOperator min min_filter min_project minimum_threshold mode_filter morphological_gradient multi_otsu nan_to_num
+syn keyword pipeOperator near_pairs nearest_outside neighbour_count neighbour_distance neighbour_value niblack normalize number
+syn keyword pipeOperator object_crops opening opening_labels otsu outline overlap_coefficient overlap_shift overlapping_pairs
+syn keyword pipeOperator pad paste peak_local_max pearson percentile percentile_filter pick pixel_size
+syn keyword pipeOperator placed points polar polygon power_spectrum prewitt property radial_distribution
+syn keyword pipeOperator ramp random_walker reconstruct relabel remap remove_large_objects remove_small_holes remove_small_objects
+syn keyword pipeOperator reproject resize rgb2gray rgb2hed rgb2hsv rgb2lab rgb2luv rgb2xyz
+syn keyword pipeOperator rgb2ycbcr rgb2yuv richardson_lucy roberts roll rolling_ball rotate round
+syn keyword pipeOperator sato sauvola scale scharr separate_stains shape_index shift_of sigma_clip
+syn keyword pipeOperator sign sin sinh skeleton_branches skeletonize sky_map slic sobel
+syn keyword pipeOperator split_objects sqrt stabilize star_height star_shape std std_filter std_project
+syn keyword pipeOperator stitch structural_similarity structure_tensor_eigenvalue subtract_gaussian_background sum sum_filter sum_project tan
+syn keyword pipeOperator tanh thin tophat touching_pairs track track_by_overlap translate transpose
+syn keyword pipeOperator triangle trunc u16 u32 u8 unsharp var variance_filter
+syn keyword pipeOperator voronoi voronoi_otsu watershed white width wiener x_of xyz2rgb
+syn keyword pipeOperator y_of yen z_of zernike zoom
 syn match pipeNumber /\v<(0[xX]\x+|\d+(\.\.@!\d*)?([eE][+-]?\d+)?)( ?(um2|um3|mm|nm|px|um)>)?/
 syn match pipeProperty /\v\w@<=\.(area|area_bbox|area_convex|area_filled|axis_major_length|axis_minor_length|bbox|centroid|centroid_local|centroid_weighted|centroid_weighted_local|centroid_x|centroid_y|centroid_z|circularity|eccentricity|equivalent_diameter_area|euler_number|extent|feret_diameter_max|inertia_tensor|inertia_tensor_eigvals|intensity_max|intensity_mean|intensity_median|intensity_min|intensity_percentile_90|intensity_std|intensity_sum|label|mass_center_x|mass_center_y|mass_center_z|moments|moments_central|moments_hu|moments_normalized|moments_weighted|moments_weighted_central|moments_weighted_hu|moments_weighted_normalized|num_pixels|orientation|perimeter|perimeter_crofton|solidity)>/hs=s+1
 syn region pipeString start=/"/ skip=/\\./ end=/"/ oneline
