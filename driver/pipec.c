@@ -176,6 +176,10 @@ static int command(int argc, char **argv)
             return run_command(COMMANDS[i].run, argc - 1, argv + 1);
         }
     }
+    const char *dot = strrchr(argv[1], '.');
+    if (dot != NULL && strcmp(dot, ".pipe") == 0) {
+        return usage_error("a command comes first: `pipec run %s %s`", argv[1], argc > 2 ? argv[2] : "IMAGE");
+    }
     const char *near = fe_nearest(argv[1], names, N_COMMANDS);
     if (near != NULL) {
         return usage_error("there is no command '%s'; did you mean '%s'?", argv[1], near);

@@ -803,6 +803,17 @@ static Val call_function(Elab *el, const AstStmt *fn, Scope *env, const AstExpr 
     return fine ? call_values(el, fn, env, args, at, i, e->span) : el_err();
 }
 
+/* True, False, None: of an argument that others have. */
+static bool is_pythons(const AstExpr *e)
+{
+    static const char *const NAMES[] = {"True", "False", "None", "Inf"};
+    bool is = false;
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+        is = is || (e->kind == AST_NAME && strcmp(e->name, NAMES[i]) == 0);
+    }
+    return is;
+}
+
 Val el_call(Elab *el, const AstExpr *e)
 {
     if (e->a != NULL) {
@@ -825,19 +836,23 @@ Val el_call(Elab *el, const AstExpr *e)
     if (b != NULL) {
         b->used = true;
         Diag *d = el_error(el, NOT_A_FUNCTION, e->word, e->name, el_describe(el, b->val));
-        if (b->val.kind == VAL_IMAGE) {
+        const AstArg *first = e->args;
+        if (b->val.kind == VAL_IMAGE && first != NULL && first->next != NULL && first->value->kind == AST_NUMBER) {
+            diag_help(el->diags, d, "a place is %s[y = %s, x = %s], counted from 0", e->name,
+                      el_words(el, first->value->span), el_words(el, first->next->value->span));
+        } else if (b->val.kind == VAL_IMAGE) {
             diag_help(el->diags, d, "a pixel beside the current one is %s[dx = 1, dy = 0]", e->name);
         }
         return el_err();
     }
     const Peer *peer = ops_peer(e->name);
-    const bool imagej =
-        peer != NULL && strcmp(peer->package, "ImageJ") == 0; /* its arguments are variables to be set */
-    for (const AstArg *arg = e->args; arg != NULL && !imagej; arg = arg->next) {
+    const bool sets = peer != NULL && peer->arguments[0] == '\0'; /* getDimensions(w, h): variables that are set */
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
         const AstExpr *value = arg->value;
         bool word =
             value->kind == AST_NAME && (is_property(value) || (peer != NULL && ops_find(el->ops, value->name) != NULL));
-        if (!word && !(peer != NULL && el_is_of_module(el, value))) {
+        const bool foreign = peer != NULL && (sets || el_is_of_module(el, value) || is_pythons(value));
+        if (!word && !foreign) {
             el_expr(el, value);
         }
         if (peer != NULL) { /* 'otsu', (5, 5): the call has other words here */

@@ -611,14 +611,21 @@ static Val member(Elab *el, const AstExpr *e)
     return el_err();
 }
 
-static Val items(Elab *el, const AstExpr *e, ValKind kind)
+/* (5, 5) of Python; numbers go on as a list. */
+static void refuse_tuple(Elab *el, const AstExpr *e, Val v)
 {
-    if (e->op != NULL) { /* (5, 5) of Python */
-        const char *words = el_words(el, e->span);
-        Diag *d = el_error(el, FOREIGN_SPELLING, e->span, words);
+    const char *words = el_words(el, e->span);
+    Diag *d = el_error(el, FOREIGN_SPELLING, e->span, words);
+    if (v.items[0].val.kind == VAL_IMAGE) {
+        diag_help(el->diags, d, "a statement gives one value: each has a line of its own");
+    } else {
         diag_help(el->diags, d, "a list is `[%.*s]`; several results have names: `(mean = a, std = b)`",
                   (int)strlen(words) - 2, words + 1);
     }
+}
+
+static Val items(Elab *el, const AstExpr *e, ValKind kind)
+{
     int n = 0;
     for (const AstArg *a = e->args; a != NULL; a = a->next) {
         n++;
@@ -631,6 +638,10 @@ static Val items(Elab *el, const AstExpr *e, ValKind kind)
         v.items[i].name = a->name;
         v.items[i].val = el_expr(el, a->value);
         bad = bad || el_is_bad(v.items[i].val);
+    }
+    if (e->op != NULL && !bad) {
+        refuse_tuple(el, e, v);
+        bad = v.items[0].val.kind == VAL_IMAGE;
     }
     return bad ? el_err() : v;
 }
@@ -647,11 +658,34 @@ bool el_looks_like_mask(const Elab *el, const AstExpr *e)
     return mask;
 }
 
+/* labels[area > 50], and label(mask)[0] of scipy, where it is the labels and how many there are. */
+static bool refuse_choice(Elab *el, const AstExpr *e)
+{
+    const AstExpr *at = e->args != NULL && e->args->next == NULL && e->args->name == NULL ? e->args->value : NULL;
+    bool label = e->a->kind == AST_CALL && strcmp(e->a->name, "label") == 0 && at != NULL && at->kind == AST_NUMBER;
+    const AstExpr *of = at != NULL && at->kind == AST_BINARY && at->a->kind == AST_NAME ? at->a : NULL;
+    bool property =
+        of != NULL && measure_find(of->name, strlen(of->name)) != NULL && el_find(el->scope, of->name) == NULL;
+    if ((!label && !property) || el_is_bad(el_expr(el, e->a))) {
+        return false;
+    }
+    Diag *d = el_error(el, POSITIONAL_INDEX, at->span, "");
+    const char *labels = el_words(el, e->a->span);
+    if (label) {
+        diag_help(el->diags, d, "labels alone come of label(...): leave it out; how many there are is count(labels)");
+    } else {
+        Span rest = {at->span.source, of->span.end, at->span.end};
+        diag_help(el->diags, d, "objects are chosen by a value of each: keep_labels(%s, property(%s, %s) %s)", labels,
+                  labels, of->name, el_words(el, rest));
+    }
+    return true;
+}
+
 /* numpy's image[mask] is a selection here; other indices have names. */
 static Val indexed(Elab *el, const AstExpr *e)
 {
     const AstArg *arg = e->args;
-    if (el_refuse_slice(el, e)) {
+    if (el_refuse_slice(el, e) || refuse_choice(el, e)) {
         return el_err();
     }
     const Binding *b = e->a->kind == AST_NAME ? el_find(el->scope, e->a->name) : NULL;

@@ -112,6 +112,8 @@ static const struct {
     {"integrated_density", "sum"},
     {"intden", "sum"},
     {"circ", "circularity"},
+    {"feret", "feret_diameter_max"},
+    {"angle", "orientation"},
     {"x", "centroid_x, or centroid for all axes"},
     {"y", "centroid_y, or centroid for all axes"},
     {"id", "a column `label` is in every table"},

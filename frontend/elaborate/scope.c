@@ -297,6 +297,57 @@ static void help_search(Elab *el, Diag *d, const char *word)
     }
 }
 
+/* Commands of ImageJ's menus, where the last word says little. */
+static const struct {
+    const char *command, *here;
+} COMMANDS[] = {
+    {"convert to mask", "image > otsu(image)"},
+    {"make binary", "image > otsu(image)"},
+    {"auto threshold", "image > otsu(image)"},
+    {"auto local threshold", "image > sauvola(image)"},
+    {"gaussian blur", "gaussian(image, 2)"},
+    {"median", "median_filter(image, 2)"},
+    {"mean", "mean_filter(image, 2)"},
+    {"subtract background", "image - rolling_ball(image, 50)"},
+    {"analyze particles", "measure(label(image > otsu(image)), image, area, centroid, mean)"},
+    {"find maxima", "peak_local_max(image, 2)"},
+    {"find edges", "sobel(image)"},
+    {"sharpen", "unsharp(image, 1)"},
+    {"despeckle", "median_filter(image, 1)"},
+    {"watershed", "split_objects(image > otsu(image))"},
+    {"distance map", "distance(image > otsu(image))"},
+    {"z project", "max_project(image)"},
+    {"enhance contrast", "normalize(image, 0.35, 99.65)"},
+    {"8-bit", "u8(image)"},
+    {"16-bit", "u16(image)"},
+    {"32-bit", "f32(image)"},
+    {"invert", "white(image) - image"},
+    {"set measurements", "measure(label(image > otsu(image)), image, area, mean)"},
+    {"measure", "mean(image)"},
+    {"split channels", "image[c = 0]"},
+    {"merge channels", "merge(image)"},
+    {"duplicate", "a value keeps its name, and never changes: leave it out"},
+    {"close", "there are no windows: leave it out"},
+    {"close all", "there are no windows: leave it out"},
+    {"set scale", "the run is told: --pixel-size 0.5um"},
+    {"properties", "the run is told: --pixel-size 0.5um"},
+};
+
+static const char *of_command(const char *text)
+{
+    size_t n = strcspn(text, ".");
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
+        bool same = strlen(COMMANDS[i].command) == n;
+        for (size_t k = 0; k < n && same; k++) {
+            same = tolower((unsigned char)text[k]) == COMMANDS[i].command[k];
+        }
+        if (same) {
+            return COMMANDS[i].here;
+        }
+    }
+    return NULL;
+}
+
 /* "blur" of "Gaussian Blur...". */
 static const char *last_word(Elab *el, const char *text)
 {
@@ -369,7 +420,11 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     } else {
         const AstExpr *first = call->args != NULL ? call->args->value : NULL;
         bool macro = strcmp(call->name, "run") == 0 && first != NULL && first->name != NULL && first->kind != AST_NAME;
-        help_search(el, d, macro ? last_word(el, first->name) : call->name);
+        if (macro && of_command(first->name) != NULL) {
+            diag_help(el->diags, d, "here: %s", of_command(first->name));
+        } else {
+            help_search(el, d, macro ? last_word(el, first->name) : call->name);
+        }
         if (macro) {
             diag_help(el->diags, d, "`pipec import macro.ijm` writes a whole macro of ImageJ anew");
             return el_err();

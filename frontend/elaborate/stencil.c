@@ -243,9 +243,13 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
         if (arg->name == NULL) {
             Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
             const char *image = el_words(el, e->a->span);
-            if (has_numbers(e)) {
+            if (has_numbers(e) || (arg->value->kind == AST_BINARY && arg->value->op[0] == '/')) {
                 diag_help(el->diags, d, "by the names of the axes: %s; beside the pixel: %s[dx = 1]",
                           with_axes(el, v, e), image);
+            } else if (arg->value->kind == AST_NAME && el_find(el->scope, arg->value->name) != NULL &&
+                       !el_is_labels_name(el, arg->value)) {
+                const char *at = arg->value->name;
+                diag_help(el->diags, d, "beside the pixel: %s[dx = %s]; a place: %s[x = %s]", image, at, image, at);
             } else if (el_is_labels_name(el, arg->value)) {
                 diag_help(el->diags, d, "of each label: property(%s, %s, mean), painted with [%s] behind it",
                           arg->value->name, image, arg->value->name);

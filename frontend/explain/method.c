@@ -11,17 +11,14 @@
 
 /* What others write before a dot to say which package an operator is of. */
 static const char *const MODULES[] = {
-    "np",          "numpy",      "cp",           "cupy",          "cupyx",
-    "xp",          "math",       "cle",          "pyclesperanto", "scipy",
-    "scp",         "ndi",        "ndimage",      "signal",        "special",
-    "stats",       "skimage",    "sk",           "ski",           "filters",
-    "measure",     "morphology", "segmentation", "feature",       "exposure",
-    "restoration", "transform",  "rank",         "util",          "color",
-    "draw",        "metrics",    "registration", "astropy",       "cv",
-    "cv2",         "torch",      "da",           "cucim",         "convolution",
-    "io",          "tifffile",   "imageio",      "plt",           "IJ",
-    "pd",          "os",         "photutils",    "sep",           "mh",
-    "mahotas",     "sitk",       "Ext",          "random",        "pyclesperanto_prototype",
+    "np",         "numpy",         "cp",      "cupy",     "cupyx",        "xp",        "math",
+    "cle",        "pyclesperanto", "scipy",   "scp",      "ndi",          "ndimage",   "signal",
+    "special",    "stats",         "skimage", "sk",       "ski",          "filters",   "measure",
+    "morphology", "segmentation",  "feature", "exposure", "restoration",  "transform", "rank",
+    "util",       "color",         "draw",    "metrics",  "registration", "astropy",   "cv",
+    "cv2",        "torch",         "da",      "cucim",    "convolution",  "io",        "tifffile",
+    "imageio",    "plt",           "IJ",      "pd",       "os",           "photutils", "sep",
+    "mh",         "mahotas",       "sitk",    "Ext",      "random",       "Math",      "pyclesperanto_prototype",
 };
 
 /* The name of the module that a chain of names begins with; NULL: it is a value. */
@@ -197,6 +194,11 @@ Val el_method(Elab *el, const AstExpr *e)
     if (module == NULL && el_is_bad(el_expr(el, e->a))) {
         return el_err();
     }
+    const AstExpr *list = e->args != NULL && e->args->value->kind == AST_LIST ? e->args->value : NULL;
+    if (list != NULL && (strcmp(e->name, "array") == 0 || strcmp(e->name, "asarray") == 0)) {
+        diag_help(el->diags, refuse(el, e), "a list stands by itself: `%s`", el_words(el, list->span));
+        return el_err();
+    }
     if (help != NULL) {
         diag_help(el->diags, refuse(el, e), "%s", help);
         return el_err();
@@ -209,7 +211,9 @@ Val el_method(Elab *el, const AstExpr *e)
     const Val v = el_call(el, call);
     const bool known = ops_find(el->ops, call->name) != NULL || el_find(el->scope, call->name) != NULL;
     const bool more = el->diags->errors > errors;
-    if (known && !(more && diags_has(el->diags, DIAG_ALONG_AXIS, e->span))) {
+    const bool renamed =
+        diags_has(el->diags, DIAG_ALONG_AXIS, e->span) || diags_has(el->diags, DIAG_WHOLE_IMAGE, e->span);
+    if (known && !(more && renamed)) {
         diag_help(el->diags, el_error(el, METHOD_CALL, e->word, e->name), "write `%s`%s",
                   call_words(el, e, call, !more), module != NULL ? " without the module" : "");
     }

@@ -202,6 +202,7 @@ static const struct {
     const char *whole, *project, *behind;
 } ALONG[] = {
     {"any", "max_project", ""},
+    {"count", "sum_project", ""},
     {"all", "min_project", ""},
     {"var", "std_project", " ** 2"},
 };
@@ -241,12 +242,44 @@ static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
     return numbered_axis(minus ? -number->num : number->num, el_ndim(el, v));
 }
 
+/* axis = (0, 1) of [y, x], axis = None */
+static bool names_all_axes(const Elab *el, const Call *call, const AstExpr *e)
+{
+    int n = 0;
+    for (const AstArg *item = e->kind == AST_LIST ? e->args : NULL; item != NULL; item = item->next) {
+        n++;
+    }
+    bool all = n > 0 && call->arg[0].kind == VAL_IMAGE && n == el_ndim(el, call->arg[0]);
+    return all || (e->kind == AST_NAME && strcmp(e->name, "None") == 0);
+}
+
+/* axis = 2 or -1 of [y, x, c] */
+static bool names_channels(const Elab *el, const Call *call, const AstExpr *e)
+{
+    const Val v = call->arg[0];
+    bool minus = e->kind == AST_UNARY && e->a->kind == AST_NUMBER;
+    double number = minus ? -e->a->num : e->kind == AST_NUMBER ? e->num : 0;
+    return call->given[0] && v.kind == VAL_IMAGE && el_has(el, v, IR_AX_C) &&
+           (number == -1 || number == el_ndim(el, v));
+}
+
 static bool refuse_reduction(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
     bool named = arg->name != NULL && (strcmp(arg->name, "axis") == 0 || strcmp(arg->name, "axes") == 0);
     bool behind = arg->name == NULL && arg != e->args;
     if ((!named && !behind) || along_words(el, call->op, "", "") == NULL) {
         return false;
+    }
+    if (named && names_all_axes(el, call, arg->value)) {
+        Diag *d = el_error(el, ALONG_AXIS, arg->name_span, call->op->name);
+        diag_help(el->diags, d, "of all axes it is %s(%s)", call->op->name, el_words(el, e->args->value->span));
+        return true;
+    }
+    if (named && names_channels(el, call, arg->value)) {
+        Diag *d = el_error(el, ALONG_AXIS, arg->name_span, call->op->name);
+        diag_help(el->diags, d, "channels are named one by one: %s(%s[c = k] for k in 0 .. 2)", call->op->name,
+                  el_words(el, e->args->value->span));
+        return true;
     }
     const char *axis = axis_meant(el, call, arg->value);
     /* A number by itself may be a window or a bound: 0 is an axis where there are no bounds. */
@@ -425,11 +458,28 @@ static bool refuse_rows(Elab *el, const Call *call, const AstExpr *e, const AstA
 }
 
 /* Whatever of these it is, an axis first of all. */
+/* sigma == 2, where an argument gets its value. */
+static bool refuse_equals(Elab *el, const Call *call, const AstArg *arg)
+{
+    const AstExpr *e = arg->value;
+    bool equals = arg->name == NULL && e->kind == AST_BINARY && strcmp(e->op, "==") == 0 && e->a->kind == AST_NAME;
+    bool known = false;
+    for (int i = 0; i < call->op->n_params && equals; i++) {
+        known = known || strcmp(call->op->param[i].name, e->a->name) == 0;
+    }
+    if (!known || el_find(el->scope, e->a->name) != NULL) {
+        return false;
+    }
+    Diag *d = el_error(el, UNKNOWN_NAME, e->a->span, e->a->name);
+    diag_help(el->diags, d, "an argument is named with `=`: `%s = %s`", e->a->name, el_words(el, e->b->span));
+    return true;
+}
+
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
     return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
            refuse_minus(el, call, arg) || refuse_rows(el, call, e, arg) || refuse_third_image(el, call, e, arg) ||
-           refuse_setting(el, call, e, arg) || refuse_properties(el, call, arg);
+           refuse_setting(el, call, e, arg) || refuse_properties(el, call, arg) || refuse_equals(el, call, arg);
 }
 
 /* ---- axes that an image lacks ------------------------------------------------------------ */

@@ -301,7 +301,8 @@ static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *arg
     }
     int i = 0;
     for (const AstArg *arg = args; arg != NULL && i < ARGUMENTS; arg = arg->next, i++) {
-        s->used[i] = place[i] >= 0 && place[i] < SLOTS && used[place[i]] && s->slot[place[i]] == arg;
+        bool none = arg->value->kind == AST_NAME && strcmp(arg->value->name, "None") == 0;
+        s->used[i] = none || (place[i] >= 0 && place[i] < SLOTS && used[place[i]] && s->slot[place[i]] == arg);
         s->lost += !s->used[i];
     }
 }
@@ -314,7 +315,8 @@ static Spelling spell(Elab *el, Spelling s, const AstExpr *call)
     s.grid_axes = b != NULL && b->val.kind == VAL_IMAGE ? el_ndim(el, b->val) : 0;
     for (const AstArg *arg = args; arg != NULL && i < ARGUMENTS; arg = arg->next, i++) {
         place[i] = place_in(&s, arg, &next);
-        if (place[i] >= 0 && place[i] < SLOTS && s.slot[place[i]] == NULL) {
+        bool none = arg->value->kind == AST_NAME && strcmp(arg->value->name, "None") == 0;
+        if (!none && place[i] >= 0 && place[i] < SLOTS && s.slot[place[i]] == NULL) {
             s.slot[place[i]] = arg;
         }
     }

@@ -110,6 +110,10 @@ Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at)
     const Op *filter = el_filter_of(el, op);
     const char *rank = op->n_params > 1 && !op->param[1].rest ? "q, " : "";
     Diag *d = el_error(el, WHOLE_IMAGE, at, op->name);
+    if (strpbrk(window, "<>=") != NULL) {
+        diag_help(el->diags, d, "of the pixels of a mask: %s(image where %s)", op->name, window);
+        return d;
+    }
     diag_help(el->diags, d,
               "%s(image, %s%s) is that of the neighbours of each pixel; a number is the "
               "radius of a box: 1 for 3 x 3 pixels",
@@ -151,6 +155,8 @@ static bool help_for_parts(Elab *el, Diag *d, const OpParam *p, Val v, Span at)
     } else if (v.kind == VAL_RECORD && v.n > 0) {
         bool xy = strcmp(p->name, "x") == 0 && el_member(v, "x") != NULL && el_member(v, "y") != NULL;
         diag_help(el->diags, d, xy ? "its numbers one by one: %s" : "it has several values; take one: %s", members.at);
+    } else if (v.kind == VAL_LIST && v.n > 0 && (p->types & OP_SELECTION) != 0 && v.items[0].val.kind == VAL_NUMBER) {
+        diag_help(el->diags, d, "of a list: sum(pick(k, %s) for k in 0 .. %d), and so mean, min, max", words, v.n - 1);
     } else if (place) {
         const char *each[3];
         for (int i = 0; i < v.n; i++) {
@@ -250,6 +256,7 @@ void el_unknown_argument(Elab *el, const Op *op, const AstArg *arg)
             return;
         }
     }
+    diags_drop(el->diags, DIAG_FOREIGN_SPELLING, arg->value->span); /* mode = 'reflect' */
     const char *peer = el_peer_argument(el, op, arg->name), *needless = el_needless_argument(arg->name);
     const char *near = fe_nearest_part(arg->name, names, op->n_params);
     Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);

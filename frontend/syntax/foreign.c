@@ -174,13 +174,17 @@ static bool foreign_to(const SyntaxCase *c)
         return false;
     }
     Diag *d = foreign(c, c->found);
+    bool loop = false;
+    for (const Token *t = c->first; t < c->found; t++) {
+        loop = loop || t->kind == T_IN;
+    }
     if (c->first->kind == T_PARAM && c->before->kind == T_NUMBER && c->found[1].kind == T_NUMBER) {
         diag_help(c->p->diags, d, "a range has two dots: `in %s .. %s`", syntax_shown(c, c->before),
                   syntax_shown(c, c->found + 1));
         return true;
     }
     syntax_help(c, d,
-                c->first->kind == T_OUTPUT
+                c->first->kind == T_OUTPUT && !loop
                     ? "the run names the files, in the folder of -o; a format is written `as png`"
                     : "a range has two dots, both ends included: `1 .. 10`");
     return true;
@@ -283,7 +287,8 @@ bool foreign_loop(const SyntaxCase *c)
     const int kind = c->first->kind;
     bool word = kind == T_FOR || kind == T_IF || kind == T_WHILE;
     bool matlab = (kind == T_FOR && c->found->kind == T_ASSIGN && c->before->kind == T_NAME) ||
-                  (kind != T_FOR && c->found->kind == T_NEWLINE && c->e->block);
+                  (kind != T_FOR && c->e->block &&
+                   (c->found->kind == T_NEWLINE || (c->found->kind == T_NAME && c->before->kind == T_CLOSE)));
     bool ends = matlab || c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE) ||
                 (kind == T_FOR && c->found->kind == T_OPEN && c->found == c->first + 1);
     bool slice = c->found->kind == T_COLON && c->found[1].kind == T_NUMBER; /* for i in 0:3 */
@@ -329,6 +334,14 @@ bool foreign_ternary(const SyntaxCase *c)
     }
     Diag *d = foreign(c, c->found);
     const char *text = c->p->source->text;
+    bool nested = false;
+    for (const Token *t = c->found + 1; t < end; t++) {
+        nested = nested || t->kind == T_INVALID;
+    }
+    if (nested) {
+        syntax_help(c, d, "choices follow one another: `a if m else b if n else c`");
+        return true;
+    }
     bool whole = colon->kind == T_COLON && colon > c->found + 1 && end > colon + 1 && begin < c->found;
     if (!whole || end->begin - begin->begin > 100) {
         syntax_help(c, d, "a choice is written `a if condition else b`");

@@ -120,6 +120,17 @@ static const char *range_of_two(const SyntaxCase *c, const Token *lo, const char
     return two ? arena_printf(c->p->arena, "%s .. %s", syntax_shown(c, lo), syntax_shown(c, lo + 2)) : usual;
 }
 
+/* param sigma in 1 .. 10 = 2, in order; NULL: it is not that. */
+static const char *param_backwards(const SyntaxCase *c)
+{
+    const Token *lo = c->found + 1, *hi = lo + 2, *value = hi + 2;
+    bool is = lo->kind == T_NUMBER && lo[1].kind == T_RANGE && hi->kind == T_NUMBER && hi[1].kind == T_ASSIGN &&
+              value->kind == T_NUMBER;
+    return is ? arena_printf(c->p->arena, "param %s = %s in %s .. %s", c->before->text, syntax_shown(c, value),
+                             syntax_shown(c, lo), syntax_shown(c, hi))
+              : NULL;
+}
+
 /* What is odd about an input or a param, or behind `as`. */
 static bool help_declaration(const SyntaxCase *c, Diag *d)
 {
@@ -130,6 +141,8 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a type follows `:`, as in `input image[y, x] : u16`");
     } else if (first == T_INPUT && found == T_NUMBER) {
         syntax_help(c, d, "axes have names, and files tell how long they are: `input image[y, x]`");
+    } else if (first == T_PARAM && found == T_IN && param_backwards(c) != NULL) {
+        diag_help(c->p->diags, d, "write `%s`", param_backwards(c));
     } else if (first == T_PARAM && c->e->assign) {
         const Token *value = c->found;
         while (value->kind != T_NUMBER && value->kind != T_NEWLINE && value->kind != T_END) {
@@ -232,7 +245,16 @@ static void help_names(const SyntaxCase *c, Diag *d)
         several = several || (end->kind == T_COMMA && depth == 0);
     }
     int n = end[-1].end - value->begin;
-    if (several || value == end || n > 60) {
+    bool shape = end > value + 2 && syntax_is(end - 1, "shape") && value->kind == T_NAME && two;
+    if (shape) { /* h, w = image.shape */
+        bool three = names[3].kind == T_COMMA;
+        diag_help(c->p->diags, d, "sizes are asked for one by one: `%s = %s(%s)`, `%s = %s(%s)`", names->text,
+                  three ? "depth" : "height", value->text, names[2].text, three ? "height" : "width", value->text);
+    } else if (syntax_is(value, "sigma_clipped_stats")) {
+        diag_help(c->p->diags, d,
+                  "several results are one value with members: `r = kappa_sigma(%s)`, then `r.%s`, `r.%s`",
+                  value[2].kind == T_NAME ? value[2].text : "image", names->text, names[2].text);
+    } else if (several || value == end || n > 60) {
         syntax_help(c, d, "a statement gives one value to one name: each has a line of its own");
     } else if (!two) {
         diag_help(c->p->diags, d, "a name stands without brackets: `%s = %.*s`", names->text, n,
@@ -347,6 +369,19 @@ static void help_assign(const SyntaxCase *c, Diag *d)
     }
 }
 
+/* f(3)(image): a name in front of the bracket that was closed. */
+static bool called_twice(const SyntaxCase *c)
+{
+    int depth = 0;
+    for (const Token *t = c->before; t > c->first; t--) {
+        depth += (t->kind == T_CLOSE) - (t->kind == T_OPEN);
+        if (depth == 0) {
+            return t[-1].kind == T_NAME && t[-1].end == t->begin;
+        }
+    }
+    return false;
+}
+
 /* What to do about something that does not belong behind a value. */
 static void help_surplus(const SyntaxCase *c, Diag *d)
 {
@@ -363,6 +398,9 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         help_comma(c, d);
     } else if (help_call(c, d)) {
         return;
+    } else if (c->before->kind == T_CLOSE && c->found->kind == T_OPEN && c->before->end == c->found->begin &&
+               called_twice(c)) {
+        syntax_help(c, d, "what a call gives is not called again: the image is an argument, `f(image, 2)`");
     } else if (lacks_multiplication(c)) {
         syntax_help(c, d,
                     c->e->comma ? "multiplication is written `*`; arguments are separated by commas"
@@ -406,6 +444,10 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a value has no declared type, only inputs and the parameters of functions");
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
         help_names(c, d);
+    } else if (c->first->kind == T_OUTPUT && c->found->kind == T_AS) {
+        syntax_help(c, d, "each format has an output of its own: `output a2 = ... as png`");
+    } else if (c->found->kind == T_COMMA && c->e->end) {
+        syntax_help(c, d, "a statement gives one value: each has a line of its own");
     }
 }
 
@@ -538,7 +580,10 @@ static bool explain_range(const SyntaxCase *c)
         return true;
     }
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, syntax_place(c), describe(c, c->found));
-    if (c->found->kind == T_COLON) {
+    if (c->found->kind == T_COLON && c->before->kind == T_NUMBER && c->found[1].kind == T_NUMBER) {
+        diag_help(c->p->diags, d, "a range has two dots: `%s .. %s`, both ends included", syntax_shown(c, c->before),
+                  syntax_shown(c, c->found + 1));
+    } else if (c->found->kind == T_COLON) {
         syntax_help(c, d, "a range has two dots: `lo .. hi`, both ends included");
     } else if (c->first->kind == T_PARAM) {
         diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, c->found, "1 .. 10"));
@@ -678,6 +723,8 @@ static void help_expression(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
     } else if (found == T_IF || found == T_WHERE) {
         help_choice(c, d);
+    } else if (found == T_COLON && c->before->kind == T_OPEN && c->found[1].kind == T_CLOSE) {
+        syntax_help(c, d, "all pixels are the image itself: leave `(:)` out");
     } else if (found == T_COLON) {
         syntax_help(c, d, SLICES);
     } else if (found == T_ASSIGN && c->before->kind == T_COMPARE) {

@@ -512,7 +512,14 @@ bool fe_check_text(const Source *source, size_t size, Diags *diags)
     }
     Diag *d = diag_add(diags, DIAG_NOT_TEXT, (Span){source, (int)n, (int)n}, (int)n,
                        short_enough ? "zero" : "beyond the largest pipeline");
-    diag_help(diags, d, "save the file as plain text in UTF-8");
+    static const char *const IMAGES[] = {"II*", "II+", "MM", "\x89PNG", "SIMPLE  =", "\xff\xd8\xff"};
+    bool image = false;
+    for (size_t i = 0; i < sizeof IMAGES / sizeof *IMAGES; i++) {
+        image = image || strncmp(source->text, IMAGES[i], strlen(IMAGES[i])) == 0;
+    }
+    diag_help(diags, d,
+              image ? "this is an image; the pipeline comes first: pipec run FILE.pipe IMAGE"
+                    : "save the file as plain text in UTF-8");
     return false;
 }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const OptionRow OPTION_ROWS[] = {
 #define OPTION(name, letter, argument, kind, member, help) \
@@ -142,6 +143,9 @@ bool options_parse_size(const char *text, uint64_t *bytes)
     }
     for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
         double value = number * UNITS[i].factor;
+        if (unit[0] == '\0' && value < 1024) { /* --memory 4: so few bytes are no one's limit */
+            return false;
+        }
         if (strcmp(unit, UNITS[i].unit) == 0) {
             *bytes = value >= 1 && value < 0x1p63 ? (uint64_t)value : 0;
             return *bytes > 0;
@@ -211,10 +215,29 @@ static int edit_distance(const char *a, const char *b)
     return d[n][m];
 }
 
+/* What others call options, or what people write for them. */
+static const struct {
+    const char *theirs, *ours;
+} OTHERS[] = {
+    {"gpu", "--device gpu"},           {"cuda", "--device gpu"},
+    {"cpu", "--device cpu"},           {"threads", "--jobs N"},
+    {"workers", "--jobs N"},           {"processes", "--jobs N"},
+    {"outdir", "-o FOLDER"},           {"out-dir", "-o FOLDER"},
+    {"output-dir", "-o FOLDER"},       {"mem", "--memory 4GiB"},
+    {"ram", "--memory 4GiB"},          {"verbose", "--profile"},
+    {"spacing", "--pixel-size 1.3um"}, {"pixelsize", "--pixel-size 1.3um"},
+    {"scale", "--pixel-size 1.3um"},
+};
+
 static bool unknown_option(const struct option *known, const char *command, const char *text, Err *err)
 {
     char name[NAME_MAX_LENGTH + 1];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 2, "="), text + 2);
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        if (strcmp(OTHERS[i].theirs, name) == 0) {
+            return err_set(err, CODE_USAGE, "unknown option '--%s'; here it is '%s'", name, OTHERS[i].ours);
+        }
+    }
     const char *nearest = NULL;
     int best = (int)strlen(name) / 3 + 1;
     for (const struct option *o = known; o->name != NULL; o++) {
@@ -424,14 +447,30 @@ static int row_of_letter(int letter)
     return -1;
 }
 
+/* -sigma of those who write one dash: the option that it is; NULL: none. */
+static const char *with_one_dash(const struct option *known, const char *text)
+{
+    const char *found = NULL;
+    for (const struct option *o = known; text != NULL && text[0] == '-' && o->name != NULL; o++) {
+        size_t n = strlen(o->name);
+        found = strncmp(text + 1, o->name, n) == 0 && (text[n + 1] == '\0' || text[n + 1] == '=') ? o->name : found;
+    }
+    return found;
+}
+
 static bool refused(const Table *table, int option, char **argv, Options *out, Err *err)
 {
     const char *text = argv[optind - 1];
+    const char *dash = with_one_dash(table->rows, text);
+    dash = dash == NULL && option == '?' ? with_one_dash(table->rows, argv[optind]) : dash;
     if (option == ':') {
         return err_set(err, CODE_USAGE, "%s needs a value", text);
     }
     if (optopt >= FIXED) {
         return err_set(err, CODE_USAGE, "'%s': this option takes no value", text);
+    }
+    if (optopt != 0 && dash != NULL) {
+        return err_set(err, CODE_USAGE, "'-%s': write '--%s', with two dashes", dash, dash);
     }
     if (optopt != 0) {
         return err_set(err, CODE_USAGE, "unknown option '-%c'; '%s --help' lists the options", optopt, out->command);
@@ -443,6 +482,17 @@ static bool refused(const Table *table, int option, char **argv, Options *out, E
 static bool is_misspelt(const OptionRow *row, const char *text, const char *value)
 {
     return value == text + 2 && strlen(text) > 3 && strncmp(text + 1, row->name, strlen(text + 1)) == 0;
+}
+
+/* sigma=3 */
+static bool is_param(const struct option *known, const char *text)
+{
+    const size_t n = strcspn(text, "=");
+    bool is = false;
+    for (const struct option *o = known; text[n] == '=' && o->name != NULL; o++) {
+        is = is || (strlen(o->name) == n && strncmp(o->name, text, n) == 0);
+    }
+    return is && access(text, F_OK) != 0;
 }
 
 static bool parse_all(const Table *table, const Program *program, int argc, char **argv, Options *out, Err *err)
@@ -468,6 +518,8 @@ static bool parse_all(const Table *table, const Program *program, int argc, char
         }
     }
     for (int i = optind; i < argc; i++) {
+        TRY(!is_param(table->rows, argv[i]) ||
+            err_set(err, CODE_USAGE, "'%s': a parameter is an option: '--%s'", argv[i], argv[i]));
         out->files[out->n_files++] = argv[i];
     }
     return true;

@@ -14,6 +14,8 @@ expect 2 'pipec help' "$PIPEC" xyzzy
 expect 2 '' "$PIPEC"
 shows 'pipec build'
 expect 2 'which pipeline' run
+expect 2 'pipec run blobs.pipe IMAGE' "$PIPEC" blobs.pipe
+expect 2 'this is an image; the pipeline comes first' run "$image"
 expect 2 'give the images' run "$blobs"
 expect 2 "did you mean '--sigma'" run "$blobs" "$image" --sgima 3 -o out
 expect 2 '--help' run "$blobs" "$image" --entirely-unknown -o out
