@@ -197,12 +197,38 @@ static int print_found_peers(char *const *words, int n, bool behind, Arena *aren
     return found;
 }
 
+/* "IdentifyPrimaryObjects (CellProfiler) is written here: ...", of functions that no operator or peer has found. */
+static int print_interfaces(char *const *words, int n)
+{
+    const char *package = "";
+    int found = 0;
+    for (int i = 0; i < OPS_INTERFACES_N; i++) {
+        const Interface *row = &OPS_INTERFACES[i];
+        package = row->kind == INTERFACE_PACKAGE ? row->name : package;
+        if (!ops_is_interface(row, words, n)) {
+            continue;
+        }
+        const int name = (int)strcspn(row->name, "(");
+        const char *note = row->note, *colon = note[0] != '\0' ? "; " : "";
+        if (row->kind == INTERFACE_NONE) {
+            printf("there is nothing like %.*s (%s) here%s%s\n", name, row->name, package, colon, note);
+        } else {
+            const bool lines = strchr(row->here, '\n') != NULL;
+            printf("%.*s (%s) is written here:%s%s%s%s\n", name, row->name, package, lines ? "\n" : " ", row->here,
+                   lines && colon[0] != '\0' ? "\n# " : colon, note);
+        }
+        found++;
+    }
+    return found;
+}
+
 /* Operators, then other packages' names. What only the long texts have counts where there is nothing else. */
 static int search(const Ops *ops, char *const *words, int n, Arena *arena)
 {
     const OpFound *of = ops_search(arena, ops, words, n, OP_FOUND_TEXT);
-    int found = print_found(ops, of, OP_FOUND_NAME, OP_FOUND_LINE);
+    int found = print_found(ops, of, OP_FOUND_FIRST, OP_FOUND_LINE);
     found += print_found_peers(words, n, found > 0, arena);
+    found = found > 0 ? found : print_interfaces(words, n);
     found = found > 0 ? found : print_found(ops, of, OP_FOUND_TEXT, OP_FOUND_TEXT);
     return found > 0 ? CODE_OK : unknown_operator(ops, words, n, arena);
 }
@@ -260,6 +286,7 @@ static int ops_of(int argc, char **argv, Arena *arena)
         print_page(op, arena);
         return CODE_OK;
     }
+    n = ops_telling_words(words, n);
     return source ? unknown_operator(ops, words, n, arena) : search(ops, words, n, arena);
 }
 

@@ -283,7 +283,7 @@ static void help_search(Elab *el, Diag *d, const char *word)
     Str found;
     str_init(&found, el->arena);
     int n = 0;
-    for (int place = OP_FOUND_NAME; place >= OP_FOUND_EFFECT; place--) {
+    for (int place = OP_FOUND_FIRST; place >= OP_FOUND_EFFECT; place--) {
         for (int i = 0; i < el->ops->n; i++) {
             if ((int)of[i] == place && el->ops->at[i].group != NULL && n++ < MOST) {
                 str_addf(&found, "%s%s", found.n > 0 ? ", " : "", el->ops->at[i].name);

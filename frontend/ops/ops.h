@@ -83,7 +83,16 @@ const Op *ops_find(const Ops *ops, const char *name);
 bool ops_lists(const char *list, const char *name);
 
 /* Where an operator has what is searched for, the best last. */
-typedef enum OpFound { OP_FOUND_NOT, OP_FOUND_TEXT, OP_FOUND_LINE, OP_FOUND_EFFECT, OP_FOUND_NAME } OpFound;
+typedef enum OpFound {
+    OP_FOUND_NOT,
+    OP_FOUND_TEXT,
+    OP_FOUND_LINE,
+    OP_FOUND_EFFECT,
+    OP_FOUND_NAME,
+    OP_FOUND_FIRST
+} OpFound;
+/* Leaves out "find", "of" and the like where other words remain; returns how many there are. */
+int ops_telling_words(char **words, int n);
 /* By operator, in the arena: of n words, all of which must be found, the worst place.  Places below `least` are not looked at. */
 const OpFound *ops_search(Arena *arena, const Ops *ops, char *const *words, int n, OpFound least);
 /* The word for one type bit: "image", "per-axis" ... */
@@ -140,6 +149,8 @@ typedef struct Interface {
 
 extern const Interface OPS_INTERFACES[];
 extern const int OPS_INTERFACES_N;
+/* Whether a row is about a function that is called so, in letters of either case. */
+bool ops_is_interface(const Interface *row, char *const *words, int n);
 /* What to write as a whole pipeline, with the inputs that it speaks of. */
 void ops_interface_pipeline(const Interface *row, Str *out);
 

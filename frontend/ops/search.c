@@ -8,6 +8,7 @@
 #include "ops.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -61,9 +62,20 @@ static bool in_text(const char *text, const Letters *word)
     return false;
 }
 
+/* A word without the s of its plural. */
+static Letters singular_of(const char *word)
+{
+    Letters letters = letters_of(word);
+    const size_t n = strlen(letters.at);
+    if (n > 4 && letters.at[n - 1] == 's' && letters.at[n - 2] != 's') {
+        letters.at[n - 1] = '\0';
+    }
+    return letters;
+}
+
 static Wanted wanted_of(const char *word)
 {
-    Wanted w = {.letters = letters_of(word)};
+    Wanted w = {.letters = singular_of(word)};
     for (int i = 0; i < EFFECTS_N; i++) {
         w.effect[i] = in_text(EFFECTS[i].words, &w.letters);
     }
@@ -80,9 +92,25 @@ static bool has_effect(const Op *op, const Wanted *w)
     return false;
 }
 
+/* The first operator of such a row is the one that most people mean. */
+static bool is_first(const Op *op, const Wanted *w)
+{
+    const size_t n = strlen(op->name);
+    for (int i = 0; i < EFFECTS_N; i++) {
+        const char *first = EFFECTS[i].operators;
+        if (w->effect[i] && strncmp(first, op->name, n) == 0 && (first[n] == ' ' || first[n] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static OpFound found_by(const Op *op, const Wanted *w, OpFound least)
 {
     const Letters *word = &w->letters;
+    if (is_first(op, w)) {
+        return OP_FOUND_FIRST;
+    }
     if (in_name(op->name, word)) {
         return OP_FOUND_NAME;
     }
@@ -93,6 +121,29 @@ static OpFound found_by(const Op *op, const Wanted *w, OpFound least)
         return OP_FOUND_LINE;
     }
     return least <= OP_FOUND_TEXT && in_text(op->text, word) ? OP_FOUND_TEXT : OP_FOUND_NOT;
+}
+
+/* Words of menus and questions that say nothing of what is done. */
+static bool is_filler(const char *word)
+{
+    const Letters letters = letters_of(word);
+    return ops_lists(
+        "find make convert to of the and a an image images filter apply analyze analyse set get compute how 2 2d 3d",
+        letters.at);
+}
+
+int ops_telling_words(char **words, int n)
+{
+    int kept = 0;
+    for (int i = 0; i < n; i++) {
+        kept += !is_filler(words[i]);
+    }
+    for (int i = 0, to = 0; i < n && kept > 0; i++) {
+        if (!is_filler(words[i])) {
+            words[to++] = words[i];
+        }
+    }
+    return kept > 0 ? kept : n;
 }
 
 const OpFound *ops_search(Arena *arena, const Ops *ops, char *const *words, int n, OpFound least)
@@ -117,4 +168,16 @@ bool ops_search_peer(const Peer *peer, char *const *words, int n)
         }
     }
     return n > 0;
+}
+
+bool ops_is_interface(const Interface *row, char *const *words, int n)
+{
+    char name[MAX_LETTERS], wanted[MAX_LETTERS] = "";
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(row->name, "("), row->name);
+    for (int i = 0; i < n; i++) {
+        const size_t have = strlen(wanted);
+        snprintf(wanted + have, sizeof wanted - have, "%s", letters_of(words[i]).at);
+    }
+    bool call = row->kind == INTERFACE_SAME || row->kind == INTERFACE_LIKE || row->kind == INTERFACE_NONE;
+    return call && strcmp(letters_of(name).at, wanted) == 0;
 }

@@ -100,6 +100,20 @@ static void words_must_all_be_found(void **state)
     assert_true(ops_search_peer(ops_peer("threshold_local"), (char *[]){"local"}, 1));
     assert_false(ops_search_peer(ops_peer("threshold_local"), (char *[]){"global"}, 1));
     assert_false(ops_search_peer(ops_peer("threshold_local"), NULL, 0));
+    /* What most people mean comes first. */
+    assert_int_equal(found("otsu", (char *[]){"threshold"}, 1), OP_FOUND_FIRST);
+    assert_int_equal(found("minimum_threshold", (char *[]){"threshold"}, 1), OP_FOUND_NAME);
+    assert_int_equal(found("sobel", (char *[]){"edges"}, 1), OP_FOUND_FIRST);
+    char *words[] = {"find", "edges", "of", "images"}, *fillers[] = {"find", "of"};
+    assert_int_equal(ops_telling_words(words, 4), 1);
+    assert_string_equal(words[0], "edges");
+    assert_int_equal(ops_telling_words(fillers, 2), 2);
+    int rows = 0;
+    for (int i = 0; i < OPS_INTERFACES_N; i++) {
+        rows += ops_is_interface(&OPS_INTERFACES[i], (char *[]){"identify", "primaryobjects"}, 2);
+        assert_false(ops_is_interface(&OPS_INTERFACES[i], (char *[]){"xyzzy"}, 1));
+    }
+    assert_int_equal(rows, 1);
 }
 
 /* "edge" in a sentence is not in "knowledge". */
