@@ -1,6 +1,7 @@
 """What goes wrong, as exceptions: one for each exit code of the command."""
 
 import os
+import re
 
 from . import _library as lib
 
@@ -62,7 +63,10 @@ _BY_CODE = {kind.code: kind for kind in (ArgumentError, ImageError, DeviceError,
 
 def failure(error):
     """The exception for a failure of the library."""
-    return _BY_CODE.get(error.code, PipecError)(error.text.decode("utf-8", "replace"))
+    text = error.text.decode("utf-8", "replace")
+    for option, argument in (("memory", r"\1"), ("pixel-size", r"'\1'"), ("device", r"'\1'")):  # as they are called here
+        text = re.sub(rf"--{option} ([\w.]+)", rf"{option.replace('-', '_')}={argument}", text)
+    return _BY_CODE.get(error.code, PipecError)(text)
 
 
 def failure_of_command(code, out):

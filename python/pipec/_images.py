@@ -1,6 +1,7 @@
 """Arrays and the library's images: numpy arrays where they lie, other arrays slice by slice."""
 
 import ctypes
+import os
 from functools import lru_cache
 
 from . import _library as lib
@@ -70,6 +71,12 @@ def fill_input(to, array, declared, given, name):
     import numpy
 
     to.size = ctypes.sizeof(lib.Input)
+    if array is None or isinstance(array, (str, bytes, os.PathLike)):
+        raise ImageError(f"'{name}' takes an array, not {array!r}; batch() takes files")
+    if isinstance(array, numpy.ma.MaskedArray) and array.mask.any():
+        raise ImageError(f"'{name}' has pixels that are masked: say what they are, as {name}.filled(numpy.nan) does")
+    if given is None and set(map(str, getattr(array, "dims", ()))) == set(declared):  # xarray's names of axes
+        given = "".join(map(str, array.dims))
     if not hasattr(array, "shape") or not hasattr(array, "dtype"):
         array = numpy.asarray(array)
     order = _order(declared, own_axes(array, declared, given, name), name)
@@ -167,6 +174,16 @@ class Writer:
         self.turned = order[1] is not None and order[0] is not None and order[0] < order[1]
         self.function = lib.WriteRows(self._write)
 
+    def _check(self, pixels):
+        """Whole numbers fit into an array of a narrower type."""
+        import numpy
+
+        kind = numpy.dtype(self.array.dtype)
+        if kind.kind in "iu" and pixels.dtype.kind in "iu" and kind.itemsize < pixels.dtype.itemsize:
+            low, high = int(pixels.min()), int(pixels.max())
+            if low < numpy.iinfo(kind).min or high > numpy.iinfo(kind).max:
+                raise ImageError(f"the output has numbers from {low} to {high}, which do not fit into an array of {kind}")
+
     def _write(self, _, c, z, row, rows, at, pitch):
         import numpy
 
@@ -176,6 +193,7 @@ class Writer:
             view = numpy.ndarray((rows, self.width), kind, buffer, strides=(pitch, kind.itemsize))
             index = _index(self.array.shape, self.order, c, z, slice(row, row + rows))
             pixels = view if self.order[1] is not None else view[0]
+            self._check(pixels)
             self.array[index] = pixels.T if self.turned else pixels
             return 0
         except BaseException as error:

@@ -21,6 +21,8 @@ def compile(source, name=None):  # noqa: A001 - as in re.compile
     >>> result = blobs(image, sigma=3)
     >>> result.labels, result.table["area"]
     """
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"compile takes the path of a pipeline or its text, not {type(source).__name__}")
     handle, error = ctypes.c_void_p(), lib.Error()
     text = source if isinstance(source, str) and "\n" in source else None
     path = os.fspath(source) if text is None else (name or "pipeline") + ".pipe"
@@ -31,7 +33,9 @@ def compile(source, name=None):  # noqa: A001 - as in re.compile
         if code:
             mistakes = json.loads(pipeline.text(lib.MISTAKES_JSON))
             raise CompileError(pipeline.text(lib.MISTAKES).rstrip(), mistakes)
-        return _made(pipeline)
+        made = _made(pipeline)
+        made._origin = (os.path.abspath(path) if text is None else text, name)
+        return made
     if code == lib.IMAGE:
         raise FileNotFoundError(error.text.decode()) if not os.path.exists(path) else failure(error)
     raise failure(error)
@@ -55,6 +59,9 @@ class Pipeline:
     """A compiled pipeline.  Call it with its images, by position or by name, and with its params by name."""
 
     _handle = _description = None
+
+    def __reduce__(self):  # for pickle, joblib, dask: compiled again where it is unpickled
+        return compile, self._origin
 
     # ---- what it is ----
 
@@ -213,7 +220,7 @@ class _Call:
     def _take_images(self, images, named):
         names = [about["name"] for about in self.pipeline.inputs]
         if len(images) > len(names):
-            raise TypeError(f"{self.pipeline.name} takes {len(names)} images, not {len(images)}")
+            raise TypeError(f"{self.pipeline.name} takes {len(names)} image{'s' * (len(names) != 1)}, not {len(images)}")
         arrays = dict(zip(names, images))
         for name, value in named.items():
             if name in arrays:
@@ -231,6 +238,8 @@ class _Call:
         """Arrays that outputs go into."""
         if not out:
             return
+        import numpy
+
         known = shapes()
         self.sinks = (lib.Sink * len(self.pipeline.outputs))()
         for sink, about in zip(self.sinks, self.pipeline.outputs):
@@ -245,6 +254,9 @@ class _Call:
                 raise ArgumentError(f"out[{name!r}] must be an array that takes slices, not {array!r}")
             if tuple(array.shape) != shape:
                 raise ImageError(f"out[{name!r}] has the shape {tuple(array.shape)}, but the output has {shape}")
+            kind = getattr(array, "dtype", None)
+            if kind is not None and not numpy.can_cast(dtype, kind, "same_kind"):
+                raise ImageError(f"out[{name!r}] is an array of {kind}, but the output has {dtype}")
             order = order_of(about["axes"])
             writer = Writer(array, order, shape[order[0]], dtype)
             sink.write = writer.function
@@ -257,6 +269,8 @@ class _Call:
     def take_progress(self, progress):
         if progress is None:
             return
+        if not callable(progress):
+            raise TypeError(f"progress takes a function of the share that is done, not {progress!r}")
 
         def tell(_, done):
             try:
@@ -276,10 +290,21 @@ class _Call:
         return self.raised
 
 
+def _um(size):
+    """Micrometres of a number, or of a text with a unit, as the command takes it."""
+    units = {"nm": 1e-3, "um": 1, "\u00b5m": 1, "\u03bcm": 1, "mm": 1e3}
+    text, unit = (size[:-2].strip(), size[-2:]) if isinstance(size, str) and size[-2:] in units else (size, "um")
+    try:
+        return float(text) * units[unit]
+    except (TypeError, ValueError):
+        raise ArgumentError(f"pixel_size takes micrometres, or a length such as '0.65um', not {size!r}") from None
+
+
 def _pixel_um(size, axes):
     """Micrometres along x, y and z: one number for all axes, or one for each as the input's axes stand."""
     space = [axis for axis in axes if axis != "c"]
-    sizes = [float(size)] * len(space) if not hasattr(size, "__len__") else [float(s) for s in size]
+    one = isinstance(size, str) or not hasattr(size, "__len__")
+    sizes = [_um(size)] * len(space) if one else [_um(s) for s in size]
     if len(sizes) != len(space):
         raise ArgumentError(f"pixel_size takes one number, or one for each of {', '.join(space)}")
     by_axis = dict(zip(space, sizes))

@@ -17,28 +17,19 @@ class _Memory:
         self._free = weakref.finalize(self, lib.library.result_free, handle)
 
 
-class Table(Mapping):
-    """Columns by name, each a numpy array with a number for each row."""
+class Table(dict):
+    """Columns by name, each a numpy array with a number for each row.  A dict, so that pandas.DataFrame(table) is one, too."""
 
-    def __init__(self, columns):
-        self._columns = columns
-
-    def __getitem__(self, name):
-        return self._columns[name]
-
-    def __iter__(self):
-        return iter(self._columns)
-
-    def __len__(self):
-        return len(self._columns)
+    def __missing__(self, name):
+        raise KeyError(f"there is no column {name!r}; there are {', '.join(self)}")
 
     @property
     def rows(self):
         """How many rows there are."""
-        return len(next(iter(self._columns.values()), ()))
+        return len(next(iter(self.values()), ()))
 
     def __repr__(self):
-        return f"<table of {self.rows} rows: {', '.join(self._columns)}>"
+        return f"<table of {self.rows} rows: {', '.join(self)}>"
 
     def _repr_html_(self):
         from ._html import table_html
@@ -49,13 +40,13 @@ class Table(Mapping):
         """A pandas DataFrame."""
         import pandas
 
-        return pandas.DataFrame(dict(self._columns))
+        return pandas.DataFrame(dict(self))
 
     def to_arrow(self):
         """A pyarrow Table."""
         import pyarrow
 
-        return pyarrow.table(dict(self._columns))
+        return pyarrow.table(dict(self))
 
     def __arrow_c_stream__(self, requested_schema=None):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
@@ -95,6 +86,8 @@ class Result(Mapping):
             for i, output in enumerate(self._outputs):
                 if output["name"] == name:
                     self._known[name] = self._make(i, output)
+        if name not in self._known:
+            raise KeyError(f"there is no output {name!r}; there are {', '.join(self)}")
         return self._known[name]
 
     def _make(self, i, output):
@@ -107,7 +100,14 @@ class Result(Mapping):
             raise failure(error)
         return to_numpy(image, output["axes"], self._memory)
 
+    def __reduce__(self):  # for pickle and copy.deepcopy: the pixels themselves, in memory of their own
+        labels = [o["name"] for o in self._outputs if o["kind"] == "labels"]
+        images = [o["name"] for o in self._outputs if "axes" in o]
+        return _Copied, (self._outputs, dict(self), {n: self.count(n) for n in labels}, {n: self.scale(n) for n in images})
+
     def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
         try:
             return self[name]
         except KeyError:
@@ -146,6 +146,21 @@ class Result(Mapping):
         from ._html import result_html
 
         return result_html(self)
+
+
+class _Copied(Result):
+    """A result that came from another process, or is a copy."""
+
+    def __init__(self, outputs, known, counts, places):
+        self._outputs, self._known, self._counts, self._places = outputs, known, counts, places
+
+    def count(self, name):
+        if name not in self._counts:
+            raise KeyError(f"{name!r} is no output of labels")
+        return self._counts[name]
+
+    def scale(self, name):
+        return self._places[name]
 
 
 def _short(value):

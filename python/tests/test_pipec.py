@@ -1,7 +1,9 @@
 """The package against the command and scipy.  PIPEC_LIBRARY and PIPEC_COMMAND say what is tested."""
 
+import copy
 import inspect
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -47,6 +49,55 @@ def test_results_by_name(squares, image):
     twice = result.twice
     del result
     assert twice[22, 33] == 500  # pixels outlive the result
+
+
+@pytest.mark.parametrize("what, error, text", [
+    (lambda p, a: p(np.ma.masked_greater(a, 100)), pipec.ImageError, "pixels that are masked"),
+    (lambda p, a: p(None), pipec.ImageError, "takes an array, not None"),
+    (lambda p, a: p("blobs.tif"), pipec.ImageError, "takes an array, not 'blobs.tif'"),
+    (lambda p, a: p(a, a), TypeError, "takes 1 image, not 2"),
+    (lambda p, a: p(a, progress=True), TypeError, "progress takes a function"),
+    (lambda p, a: p(a, pixel_size="0.5 mil"), pipec.ArgumentError, "such as '0.65um'"),
+    (lambda p, a: p(a, memory=4), pipec.NoMemoryError, "the least that will do is memory=[0-9]+ "),
+    (lambda p, a: p(a, out={"twice": np.zeros(a.shape, "uint8")}), pipec.ImageError, "array of uint8, but the output has float32"),
+    (lambda p, a: p(a)["nothing"], KeyError, "there are twice, objects"),
+    (lambda p, a: p(a).table["nothing"], KeyError, "there are label, area"),
+    (lambda p, a: pipec.compile(b"x = 3"), TypeError, "path of a pipeline or its text, not bytes"),
+])
+def test_mistakes_are_told(squares, image, what, error, text):
+    with pytest.raises(error, match=text):
+        what(squares, image)
+
+
+def test_pickled_and_copied(squares, image):
+    result = squares(image)
+    for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result), pickle.loads(pickle.dumps(squares))(image)):
+        assert np.array_equal(again.twice, result.twice) and again.count("objects") == 2 and again.most == 250
+        assert again.table["area"].tolist() == [16, 25] and np.array_equal(again.scale("twice"), result.scale("twice"))
+
+
+def test_axes_of_xarray_and_masks_of_nothing(squares, image):
+    class Turned:  # what xarray.DataArray has of this
+        shape, dtype, dims = image.T.shape, image.dtype, ("x", "y")
+
+        def __getitem__(self, index):
+            return image.T[index]
+
+    for array in (Turned(), np.ma.masked_greater(image, 255)):
+        assert np.array_equal(squares(array).twice, 2 * image.astype("float32"))
+
+
+def test_labels_that_do_not_fit_are_told(image):
+    dots = pipec.compile("input image[y, x]\noutput dots = label(x_of(image) % 2 == 0 and y_of(image) % 2 == 0)")
+    narrow = np.zeros(image.shape, "uint16")
+    assert dots(image, out={"dots": narrow}).dots is narrow and narrow.max() == 24 * 31
+    with pytest.raises(pipec.ImageError, match="from 0 to [0-9]+, which do not fit into an array of uint8"):
+        dots(image, out={"dots": np.zeros(image.shape, "uint8")})
+
+
+def test_pixel_sizes_with_units(image):
+    blur = pipec.compile("input image[y, x]\noutput b = gaussian(image, 1 um)")
+    assert np.array_equal(blur(image, pixel_size="500nm").b, blur(image, pixel_size=(0.5, 0.5)).b)
 
 
 @pytest.mark.parametrize("change", [
