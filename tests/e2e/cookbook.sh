@@ -67,8 +67,9 @@ expect 0 '' ./pipec run illumination.pipe samples/blobs.tif "$@" -o illumination
 # ---- what others compute --------------------------------------------------------------------
 printf 'input v[y, x]\noutput row = mean_project(crop(v, x = 1, y = 1, width = 10, height = 1), y) as csv\n' >row.pipe
 for golden in "$ROOT"/tests/golden/cookbook/*.csv; do
-    name=$(basename "${golden%%-*}")
-    output=${golden#*-}
+    name=$(basename "$golden")
+    output=${name#*-}
+    name=${name%%-*}
     if [ "$output" != "${output%.row.csv}" ]; then
         expect 0 '' ./pipec run row.pipe "$name"/*_"${output%.row.csv}".[ft]* -o "$name" -q
         output=${output%.row.csv}_row.csv

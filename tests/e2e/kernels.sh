@@ -91,14 +91,15 @@ legible primitives.pipe
 legible legible.pipe
 
 # What was dumped can be loaded: the same files; changed, it is what runs.
-expect 0 '' "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels primitives
-for file in loaded/*; do
-    check cmp "$file" "out/${file#loaded/}"
-done
-for file in primitives/cells-*.cl; do
+echo 'input image[y, x]
+output cells = expand_labels(label(gaussian(image, 2) > 100), 5)' >few.pipe
+quiet few "$PIPEC" run few.pipe "$SAMPLES/blobs.tif"
+expect 0 '' "$PIPEC" run few.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels few
+check cmp loaded/blobs_cells.tif out/blobs_cells.tif
+for file in few/cells-*.cl; do
     echo 'broken' >"$file"
 done
-expect 3 "could not compile kernel 'cells-" "$PIPEC" run primitives.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels primitives
+expect 3 "could not compile kernel 'cells-" "$PIPEC" run few.pipe "$SAMPLES/blobs.tif" -q -o loaded --load-kernels few
 
 # run plans for the parameters that it is given, an executable has several plans; whichever it is, the bits are the same.
 cat >blur.pipe <<'END'
