@@ -482,6 +482,16 @@ static const Locals *with_local(Elab *el, const Locals *locals, const char *name
     return l;
 }
 
+/* Words that an operator takes are no names; which of its arguments may be one only a call tells. */
+static bool takes_words(const Op *op)
+{
+    bool takes = false;
+    for (int i = 0; op != NULL && i < op->n_params; i++) {
+        takes = takes || (op->param[i].types & OP_WORD) != 0;
+    }
+    return takes;
+}
+
 static void check_expr(Elab *el, const Locals *locals, const AstExpr *e)
 {
     if (e == NULL || e->kind == AST_ERROR) {
@@ -504,9 +514,9 @@ static void check_expr(Elab *el, const Locals *locals, const AstExpr *e)
     check_expr(el, locals, e->a);
     check_expr(el, locals, e->b);
     check_expr(el, locals, e->c);
-    bool words = e->kind == AST_CALL && strcmp(e->name, "measure") == 0;
-    for (const AstArg *a = e->args; a != NULL && !words; a = a->next) {
-        check_expr(el, locals, a->value);
+    const bool words = e->kind == AST_CALL && takes_words(ops_find(el->ops, e->name));
+    for (const AstArg *a = e->args; a != NULL; a = a->next) {
+        check_expr(el, locals, words && a->value != NULL && a->value->kind == AST_NAME ? NULL : a->value);
     }
 }
 

@@ -15,6 +15,7 @@ built_in=$(xargs -n 1 "$PIPEC" ops --source <names | grep -c 'is built in')
 check grep -q "^| Operators | $all: .*; $((all - built_in)) of them written in the language" "$ROOT/README.md"
 
 # Blocks that begin with ```pipe, each in a file NAME-LINE.pipe.
+ln -s "$SAMPLES" samples
 for page in "$ROOT"/README.md "$ROOT"/docs/*.md "$ROOT"/samples/library/README.md; do
     awk -v name="$(basename "$page" .md)" '
         /^```pipe$/ { file = name "-" NR ".pipe"; inside = 1; printf "" >file; next }
@@ -64,7 +65,6 @@ done
 sed '/^#/d; s/  *#.*//' "$SAMPLES/blobs.pipe" | sed '1{/^$/d}' >blobs.plain
 check cmp README-*.pipe blobs.plain
 
-ln -s "$SAMPLES" samples
 ln -s "$PIPEC" pipec
 sessions "$ROOT/README.md" "$ROOT/docs/running.md"
 check test "$number" -gt 20

@@ -258,4 +258,35 @@ check test "$(wc -l <weeks/values.csv)" = 4
 expect 0 '' "$PIPEC" run level.pipe week2 week1 -o weeks --device reference
 check test "$(grep -c 'are gone' said.err)" = 0
 
+# ---- CellProfiler's tables ------------------------------------------------------------------
+# What cp-measure gives (tests/golden/make_cellprofiler.py), to 1e-3.  Functions that nobody calls may name properties, too.
+cat >profile.pipe <<END
+include "$SAMPLES/include/cellprofiler.pipe"
+input image[c, y, x]
+first = crop(image[c = 1], x = 30, y = 40, width = 62, height = 56)
+second = crop(image[c = 2], x = 30, y = 40, width = 62, height = 56)
+all = label(first > 60, connectivity = 8)
+cells = keep_labels(all, property(all, area) >= 100)
+output shape = shape_table(cells)
+output moments = moment_table(cells)
+output scaled = scaled_moment_table(cells)
+output light = intensity_table(cells, first)
+output rings = radial_table(cells, first)
+output texture = texture_table(cells, first)
+output texture_down = texture_table_down(cells, first)
+output grains = granularity_table(cells, first)
+output together = correlation_table(cells, first, second)
+END
+run profile.pipe "$SAMPLES/nuclei.tif" -o profile
+awk -F, 'function size(v) { return v < 0 ? -v : v }
+    FNR == NR { names[$1]; for (i = 2; i <= NF; i++) { want[$1, i - 1] = $i; if (size($i) > most[$1]) most[$1] = size($i) } next }
+    FNR == 1 { for (i = 1; i <= NF; i++) name[i] = $i; next }
+    { for (i = 1; i <= NF; i++) if (name[i] in names) {
+        seen[name[i]]++
+        w = want[name[i], FNR - 1]
+        if (size($i - w) > 1e-3 * size(w) + 1e-6 * most[name[i]] + 1e-6) print name[i], $i, "for", w } }
+    END { for (k in names) if (seen[k] < 3) print k, "is missing" }' "$ROOT/tests/golden/cellprofiler.csv" profile/nuclei_*.csv >wrong
+check test ! -s wrong || cat wrong
+expect 0 '' "$PIPEC" fmt --check "$SAMPLES/include/cellprofiler.pipe"
+
 finish
