@@ -7,4 +7,4 @@ PIPEC_TEST_TURN=${PIPEC_TEST_TURN:-$(($(git rev-list --count HEAD 2>/dev/null ||
 export PIPEC_TEST_TURN
 PIPEC_SETUP_ONLY=1 ./setup.sh
 cmake --build build
-ctest --test-dir build --output-on-failure -j "$(nproc)"
+ctest --test-dir build --output-on-failure -j $(($(nproc) + 1)) # one more, as some wait for a disk
