@@ -140,7 +140,7 @@ printf 'input image[y, x]\noutput smooth = median_filter(image, 40)\n' >long.pip
 "$PIPEC" run long.pipe plate -q -o held --device reference 2>first.err &
 first=$!
 tries=0
-while [ ! -e held/.pipec.lock ] && [ $tries -lt 1000 ]; do
+while [ ! -e held/.pipec.lock ] && [ $tries -lt 20000 ]; do
     sleep 0.01
     tries=$((tries + 1))
 done

@@ -23,9 +23,17 @@ printf 'input image[y, x]\noutput same = image\n' >same.pipe
 printf 'input image[c, z, y, x]\noutput same = image\n' >all.pipe
 
 # try READER TEXT: the run of one image fails with this text.
+patience=40
 try() {
-    expect 1 "$2" timeout 60 "$PIPEC" run all.pipe "${3:-a.raw}" -o out --device reference --reader "$1" --reader-timeout 1
+    expect 1 "$2" timeout 60 "$PIPEC" run all.pipe "${3:-a.raw}" -o out --device reference --reader "$1" --reader-timeout $patience
 }
+# late READER: it is not waited for.
+late() {
+    patience=1
+    try "$1" 'did not go on for 1 s; --reader-timeout gives it more'
+    patience=40
+}
+nap="sleep 50.$$" # as no other test has it
 
 # ---- what is read ------------------------------------------------------------------------------
 expect 0 'more images' "$PIPEC" run all.pipe a.raw -o out --device reference --reader "$raw"
@@ -67,11 +75,11 @@ try "$raw" 'has 11 bytes for 2 rows, which have 12' tail.raw
 try 'exit 3' 'ended before it answered'
 try 'echo "no licence" >&2; exit 1' 'ended before it answered: no licence'
 try 'nothing_of_this_name' 'ended before it answered'
-try 'sleep 50' 'did not go on for 1 s; --reader-timeout gives it more'
-try 'sleep 50 & sleep 50' 'did not go on for 1 s'
+late "$nap"
+late "$nap & $nap"
 try 'read a; echo hello; read b' "answers what is no object of JSON: 'hello'"
 try 'read a; echo "[1, 2]"; read b' 'no object of JSON'
-try 'head -c 100000 /dev/zero | tr "\0" x; sleep 50' 'a line of more than 65536 bytes'
+try "head -c 100000 /dev/zero | tr '\\0' x; $nap" 'a line of more than 65536 bytes'
 try 'while echo "{}"; do :; done' 'no extent from 1 to 2147483647 for the axis x'
 try 'read a; echo "{\"axes\":{\"x\":1e99,\"y\":2},\"type\":\"u8\"}"; read b' 'no extent from 1 to'
 try 'read a; echo "{\"axes\":{\"x\":2,\"y\":-1},\"type\":\"u8\"}"; read b' 'no extent from 1 to'
@@ -81,12 +89,12 @@ expect 4 'a.raw' "$PIPEC" run all.pipe a.raw --device reference \
     --reader 'read a; echo "{\"axes\":{\"x\":2147483647,\"y\":2147483647},\"type\":\"f64\"}"; read b'
 printf 'input image[y, x]\noutput same = image\n' >all.pipe
 try "read a; echo '$about'; read b; echo '{\"bytes\":12}'; printf 123456" 'ended in the midst of pixels'
-try "read a; echo '$about'; read b; echo '{\"bytes\":12}'; printf 123456; sleep 50" 'did not go on for 1 s'
-try "read a; echo '$about'; read b; echo '{\"bytes\":99999999999999}'; sleep 50" 'has 99999999999999 bytes for 2 rows'
+late "read a; echo '$about'; read b; echo '{\"bytes\":12}'; printf 123456; $nap"
+try "read a; echo '$about'; read b; echo '{\"bytes\":99999999999999}'; $nap" 'has 99999999999999 bytes for 2 rows'
 try "read a; echo '$about'; read b; echo '{\"error\":\"the disk\\\\u001b[1m is gone\"}'; read c" 'says: the disk?[1m is gone'
 expect 0 '' "$PIPEC" run same.pipe a.raw -o more --device reference --quiet \
     --reader "read a; echo '$about'; read b; echo '{\"bytes\":12}'; printf 123456789012; echo more; read c"
-check test "$(ps -A -o args= | grep -c '^sleep 50$')" -eq 0
+check test "$(ps -A -o args= | grep -cx "$nap")" -eq 0
 
 # ---- pipec's own reader is not what lies in the current folder -----------------------------------------
 mkdir pipec && touch pipec/__init__.py

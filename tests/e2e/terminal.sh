@@ -47,7 +47,7 @@ check test ! -e out/t_low
 
 # wait_for N: until N runs have said what they found.
 wait_for() {
-    for i in $(seq 300); do
+    for i in $(seq 3000); do
         [ "$(grep -c ' objects' typed.out)" -ge "$1" ] && return 0
         sleep 0.1
     done
@@ -60,7 +60,7 @@ job=$!
 exec 3>keys
 check wait_for 1
 sed 's/image > low/imag > low/' t.pipe >new.pipe && mv new.pipe t.pipe
-for i in $(seq 100); do grep -q 'did you mean' typed.err && break || sleep 0.1; done
+for i in $(seq 3000); do grep -q 'did you mean' typed.err && break || sleep 0.1; done
 check grep -q 'did you mean `image`' typed.err
 sed 's/imag > low/image < low/' t.pipe >new.pipe && mv new.pipe t.pipe
 check wait_for 2

@@ -834,7 +834,7 @@ static void a_second_signal_ends_at_once(void **state)
         Watch w = {.raise_at = 2, .raises = 2};
         RtHooks hooks = {.check = watch, .context = &w};
         run_hooked(&spots, "a.tif -o out/ --check", &hooks);
-        sleep(20); /* a thread of its own ends the process meanwhile */
+        sleep(600); /* a thread of its own ends the process meanwhile */
         _exit(1);
     }
     int status;

@@ -666,7 +666,7 @@ static pid_t locker(const LockShare *share, bool *got)
         bool has = folder_lock("./", share, &lock, &err), named = has || strstr(err.text, name) != NULL;
         char said = (char)(!named ? '?' : has ? '1' : '0');
         (void)!write(to[1], &said, 1);
-        alarm(20);
+        alarm(600);
         pause();
         _exit(0);
     }

@@ -388,14 +388,15 @@ static void the_status_says_what_is_done(void **state)
     status_step("step", 1, 1, "gauss", false);
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     status_text(line, sizeof line, 20);
-    assert_memory_equal(line, "step 1 of 1,  1.", 16);
+    double seconds = 0;
+    assert_true(sscanf(line, "step 1 of 1, %lf", &seconds) == 1 && seconds >= 1);
     status_close();
     assert_false(status_is_open());
     rewind(to);
     char text[2000] = "";
     assert_true(fread(text, 1, sizeof text - 1, to) > 0);
     assert_non_null(strstr(text, "note: a.tif: odd\n"));
-    assert_non_null(strstr(text, "1/4 images  0.0"));
+    assert_non_null(strstr(text, "1/4 images  "));
     fclose(to);
 }
 
