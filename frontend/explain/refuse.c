@@ -110,6 +110,11 @@ Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at)
     const Op *filter = el_filter_of(el, op);
     const char *rank = op->n_params > 1 && !op->param[1].rest ? "q, " : "";
     Diag *d = el_error(el, WHOLE_IMAGE, at, op->name);
+    if (strncmp(window, "label", 5) == 0) {
+        diag_help(el->diags, d, "of each object: property(%s, image, %s), or a column of measure(%s, image, %s)",
+                  window, op->name, window, op->name);
+        return d;
+    }
     if (strpbrk(window, "<>=") != NULL) {
         diag_help(el->diags, d, "of the pixels of a mask: %s(image where %s)", op->name, window);
         return d;

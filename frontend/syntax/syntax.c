@@ -109,8 +109,9 @@ static bool is_decimal_comma(const SyntaxCase *c)
 static bool lacks_multiplication(const SyntaxCase *c)
 {
     int found = c->found->kind;
-    return !c->e->block && (c->before->kind == T_NUMBER || c->before->kind == T_CLOSE) &&
-           (found == T_NAME || found == T_NUMBER || found == T_OPEN);
+    bool value = c->before->kind == T_NUMBER || c->before->kind == T_CLOSE ||
+                 (found == T_NUMBER && c->before->kind == T_NAME && foreign_is_given(c, c->before->text));
+    return !c->e->block && value && (found == T_NAME || found == T_NUMBER || found == T_OPEN);
 }
 
 /* 1, 10 as "1 .. 10", the first of them at a token; else `usual`. */
@@ -135,7 +136,13 @@ static const char *param_backwards(const SyntaxCase *c)
 static bool help_declaration(const SyntaxCase *c, Diag *d)
 {
     const int first = c->first->kind, found = c->found->kind;
-    if (first == T_INPUT && found == T_COMMA) {
+    if (first == T_INPUT && found == T_ASSIGN) {
+        syntax_help(c, d, "the run is given the file: pipec run FILE.pipe IMAGE");
+    } else if (first == T_PARAM && found == T_RANGE && c->before->kind == T_NUMBER && c->found[1].kind == T_NUMBER) {
+        const char *lo = syntax_shown(c, c->before);
+        diag_help(c->p->diags, d, "a default stands in front of the range: `%s in %s .. %s`", lo, lo,
+                  syntax_shown(c, c->found + 1));
+    } else if (first == T_INPUT && found == T_COMMA) {
         syntax_help(c, d, "each input has a line of its own");
     } else if (first == T_INPUT && found == T_AS) {
         syntax_help(c, d, "a type follows `:`, as in `input image[y, x] : u16`");
@@ -201,7 +208,8 @@ static bool help_call(const SyntaxCase *c, Diag *d)
         return true;
     }
     bool call = c->e->end && c->before->kind == T_NAME && (c->before[-1].kind == T_ASSIGN || c->before == c->first) &&
-                (t->kind == T_NAME || t->kind == T_NUMBER) && t[1].kind != T_ASSIGN;
+                (t->kind == T_NAME || t->kind == T_NUMBER) && t[1].kind != T_ASSIGN &&
+                !foreign_is_given(c, c->before->text);
     if (!call) {
         return false;
     }
