@@ -57,8 +57,9 @@ static bool is_planar(const IrGraph *g, const IrNode *labels)
  * for every second one where those that touch are one. */
 static int vector_length(CgBuild *b, const IrNode *node)
 {
-    if (node->op == IR_HISTOGRAM) {
-        return cg_host(&b->cg.host, node->histogram.bins);
+    if (node->op == IR_HISTOGRAM) { /* two words a bin, and one */
+        IrExpr two = ir_op2(b->g, IR_X_MUL, node->histogram.bins, ir_const(b->g, 2));
+        return cg_host(&b->cg.host, ir_op2(b->g, IR_X_ADD, two, ir_const(b->g, 1)));
     }
     if (node->op == IR_BOXES) {
         return cg_host(&b->cg.host, node->boxes.length);

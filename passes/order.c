@@ -27,7 +27,7 @@ enum {
     MOST_UNITS = 64, /* bits of a down-set; longer programs are ordered piece by piece */
     BEAM = 512,
     FILE_BYTES = 2, /* of a pixel whose type the file decides */
-    BINS_BYTES = 1024
+    BINS_BYTES = 2048
 };
 
 static const double NOMINAL[IR_AXES] = {2048, 2048, 64, 3};

@@ -88,6 +88,7 @@ static void numbers(Prim *p, const IrExpr of[3], double to[3])
 DEFINE_RESULT(result_floats, float)
 DEFINE_RESULT(result_bytes, uint8_t)
 DEFINE_RESULT(result_uints, uint32_t)
+DEFINE_RESULT(result_counts, uint64_t)
 
 static double count_of(Prim *p)
 {
@@ -124,7 +125,7 @@ static void run_histogram(Prim *p)
         err_set(p->ev->err, CODE_USAGE, "'%s' has %d bins", p->node->name, bins);
         return;
     }
-    uint32_t *counts = hold(p, (size_t)bins * sizeof *counts);
+    uint64_t *counts = hold(p, (size_t)bins * sizeof *counts);
     if (counts == NULL) {
         return;
     }
@@ -133,7 +134,7 @@ static void run_histogram(Prim *p)
     ir_eval_extents(p->ev, p->id, ir_domain((IrGraph *)p->ev->g, p->id));
     ref_histogram(v, bytes(p, p->node->histogram.where), p->shape, lo, hi, bins,
                   number(p, p->node->histogram.integer) != 0, counts);
-    result_uints(p, counts, (size_t)bins);
+    result_counts(p, counts, (size_t)bins);
 }
 
 static void run_boxes(Prim *p)
@@ -165,9 +166,9 @@ static void run_boxes(Prim *p)
 static void run_threshold(Prim *p)
 {
     const IrEvalNode *hist = &p->ev->nodes[p->node->of];
-    uint32_t *counts = hold(p, (size_t)hist->length * sizeof *counts);
+    uint64_t *counts = hold(p, (size_t)hist->length * sizeof *counts);
     for (int64_t i = 0; counts != NULL && i < hist->length; i++) {
-        counts[i] = (uint32_t)hist->pixels[i];
+        counts[i] = (uint64_t)hist->pixels[i];
     }
     double lo = ir_eval_uniform(p->ev, p->node->threshold.lo), hi = ir_eval_uniform(p->ev, p->node->threshold.hi);
     if (counts != NULL) {
@@ -182,7 +183,7 @@ static void run_otsu(Prim *p)
     bool integer = number(p, p->node->otsu.integer) != 0;
     float *v = floats(p, p->node->otsu.value);
     uint8_t *where = bytes(p, p->node->otsu.where);
-    uint32_t *counts = hold(p, (size_t)bins * sizeof *counts);
+    uint64_t *counts = hold(p, (size_t)bins * sizeof *counts);
     if (counts == NULL) {
         return;
     }

@@ -33,7 +33,7 @@ void ref_reduce(const void *v, Elem elem, const uint8_t *where, RefShape s, doub
 /* Percentile 0..100, linear between ranks as numpy; NaN when nothing is left. */
 double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent);
 void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins, bool integer,
-                   uint32_t *counts);
+                   uint64_t *counts);
 /*
  * boxes.  The image is cut into boxes of size[] pixels, x first, from its corner on; those at its end have what is left, and
  * none is larger than the image.  out: BOXES_COUNT, BOXES_MEDIAN, BOXES_MEAN, BOXES_STD, each [channel][z][y][x] of boxes.
@@ -45,7 +45,7 @@ void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, 
  */
 bool ref_boxes(const float *v, const uint8_t *where, RefShape s, const int size[3], double kappa, int rounds,
                float *out);
-double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method);
+double ref_threshold(const uint64_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method);
 
 /* label.  Returns the number of objects. */
 uint32_t ref_label(const uint8_t *mask, RefShape s, int connectivity, uint32_t *labels);

@@ -247,7 +247,7 @@ static int bin_of(const Range *r, float v)
 }
 
 void ref_histogram(const float *v, const uint8_t *where, RefShape s, double lo, double hi, int bins, bool integer,
-                   uint32_t *counts)
+                   uint64_t *counts)
 {
     memset(counts, 0, (size_t)bins * sizeof *counts);
     Range range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
@@ -276,7 +276,7 @@ enum { MOST_ROUNDS = 10000, MOST_LI_ROUNDS = 1000 };
 /* A histogram and its running sums: of the counts, and of a second quantity that the method
  * chooses, over the bins up to i (1) and over the bins from i on (2). */
 typedef struct Hist {
-    const uint32_t *counts;
+    const uint64_t *counts;
     int n;
     bool integer;
     Range range;
@@ -294,13 +294,13 @@ static double centre(const Hist *h, int i)
 
 static double second(const Hist *h, int method, int i)
 {
-    double count = h->counts[i];
+    double count = (double)h->counts[i];
     return method == METHOD_YEN ? count * count : method == METHOD_LI ? count * i : count * centre(h, i);
 }
 
 static double item(const Hist *h, int method, int i)
 {
-    return method < 0 ? h->counts[i] : second(h, method, i);
+    return method < 0 ? (double)h->counts[i] : second(h, method, i);
 }
 
 /* Running sums of the counts (method -1) or of the method's second quantity. */
@@ -367,14 +367,14 @@ static double triangle(const Hist *h)
     bool flip = peak - low < high - peak;
     int end = flip ? high : low, step = flip ? -1 : 1;
     int steps = flip ? high - peak : peak - low;
-    double height = h->counts[peak], width = steps;
+    double height = (double)h->counts[peak], width = steps;
     double norm = sqrt(height * height + width * width);
     height /= norm;
     width /= norm;
     int best = 0;
     double most = -INFINITY;
     for (int i = 0; i < steps; i++) {
-        double length = height * i - width * h->counts[end + i * step];
+        double length = height * i - width * (double)h->counts[end + i * step];
         if (length > most) {
             most = length;
             best = i;
@@ -424,7 +424,7 @@ static double minimum(const Hist *h)
 {
     double *from = h->weight1, *to = h->weight2;
     for (int i = 0; i < h->n; i++) {
-        from[i] = h->counts[i];
+        from[i] = (double)h->counts[i];
     }
     int maxima = 3, at[2] = {0, 0}, round = 0;
     for (; round < MOST_ROUNDS && maxima > 2; round++) {
@@ -516,7 +516,7 @@ static Threshold *const THRESHOLDS[THRESHOLD_METHODS] =
     {[METHOD_OTSU] = otsu,       [METHOD_YEN] = yen,         [METHOD_TRIANGLE] = triangle,
      [METHOD_ISODATA] = isodata, [METHOD_MINIMUM] = minimum, [METHOD_LI] = li};
 
-double ref_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method)
+double ref_threshold(const uint64_t *counts, int bins, double lo, double hi, bool integer, ThresholdMethod method)
 {
     assert(method < THRESHOLD_METHODS);
     Hist h = {.counts = counts, .n = bins, .integer = integer};

@@ -118,6 +118,19 @@ static IrExpr variance_of_wide(Elab *el, Val v, Span span)
     return ir_op2(g, IR_X_ADD, spread, ir_op2(g, IR_X_SUB, mean, mean));
 }
 
+/* What rounding leaves of the difference is no variance.  Sums of equal squares are off by 2^-48 and, beyond a lane of
+ * blocks (ref_reduce), by 2^-76 a pixel; the mean of equal pixels is one of their values. */
+static IrExpr without_rounding(Elab *el, IrExpr spread, IrExpr mean, IrExpr count)
+{
+    IrGraph *g = el->g;
+    IrExpr off = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, count, ir_const(g, 0x1p-75)), ir_const(g, 0x1p-47));
+    IrExpr small = ir_op2(g, IR_X_LE, spread, ir_op2(g, IR_X_MUL, ir_op2(g, IR_X_MUL, mean, mean), off));
+    IrExpr nearest = ir_cast(g, ir_cast(g, mean, ELEM_F32), ELEM_F64);
+    IrExpr apart = ir_op1(g, IR_X_ABS, ir_op2(g, IR_X_SUB, mean, nearest));
+    IrExpr flat = ir_op2(g, IR_X_LE, apart, ir_op2(g, IR_X_MUL, ir_op1(g, IR_X_ABS, mean), ir_const(g, 0x1p-48)));
+    return ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_AND, small, flat), ir_const(g, 0), spread);
+}
+
 static IrExpr variance_of(Elab *el, Val v, Span span)
 {
     IrGraph *g = el->g;
@@ -128,7 +141,7 @@ static IrExpr variance_of(Elab *el, Val v, Span span)
     IrExpr mean = mean_of(el, v, span);
     IrExpr count = value_of(el, v, WANTED_SUM, REDUCE_COUNT, span);
     IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count), ir_op2(g, IR_X_MUL, mean, mean));
-    return ir_op2(g, IR_X_MAX, spread, ir_const(g, 0));
+    return ir_op2(g, IR_X_MAX, without_rounding(el, spread, mean, count), ir_const(g, 0));
 }
 
 Val el_variance(Elab *el, Call *call)
@@ -318,6 +331,7 @@ Val el_histogram(Elab *el, Call *call)
     IrId counts = el_add_once(el, histogram, "histogram", call->span);
     IrGrid line = {.extent = {bins}, .has = {true}};
     IrExpr count = ir_lookup(g, counts, ir_coord(g, IR_AX_X));
+    count = ir_op2(g, IR_X_MIN, count, ir_const_typed(g, INT32_MAX, ELEM_U32)); /* of which there is no whole type */
     return el_image(el, ir_cast(g, count, ELEM_I32), el_add_grid(el, line, el_nowhere(), el_as_they_lie()));
 }
 

@@ -67,30 +67,39 @@ bool host_is_huge(const PrimCall *call)
     return part->cut && (double)call->w * part->h * part->d * part->channels > UINT32_MAX;
 }
 
-/* Adds to the totals; the host's counts become the totals. */
-static bool add_counts(const PrimCall *call, uint64_t *totals, uint32_t *counts, size_t n)
+/* Totals as the device has counts. */
+static bool put_totals(const PrimCall *call, const uint64_t *totals, uint32_t *words, size_t n, bool wide)
 {
+    uint32_t any = 0;
     for (size_t i = 0; i < n; i++) {
-        totals[i] += counts[i];
-        counts[i] = (uint32_t)totals[i];
-        if (totals[i] > UINT32_MAX) {
+        bool fits = totals[i] <= UINT32_MAX;
+        words[i] = fits || wide ? (uint32_t)totals[i] : UINT32_MAX;
+        if (wide) {
+            any |= words[n + i] = (uint32_t)(totals[i] >> 32);
+            words[2 * n] = any;
+        } else if (!fits && i > 0) {
             return err_set(call->err, CODE_MEMORY, "%s: more than %u pixels count as one", call->name, UINT32_MAX);
         }
     }
     return true;
 }
 
-bool host_add_counts(PrimCall *call, DevMem *memory, size_t n)
+bool host_add_counts(PrimCall *call, DevMem *memory, size_t n, bool wide)
 {
     uint64_t *totals = *call->state = *call->state ? *call->state : calloc(n, sizeof *totals);
-    uint32_t *counts = malloc(n * sizeof *counts);
+    uint32_t *counts = malloc((2 * n + 1) * sizeof *counts);
     size_t bytes = n * sizeof *counts;
     bool ok = (totals && counts) || host_no_memory(call);
     if (ok && call->part.first) {
         memset(totals, 0, n * sizeof *totals);
     }
-    ok = ok && dev_read(call->dev, memory, 0, counts, bytes, call->err) && add_counts(call, totals, counts, n);
-    ok = ok && (!call->part.last || dev_write(call->dev, memory, 0, counts, bytes, call->err));
+    ok = ok && dev_read(call->dev, memory, 0, counts, bytes, call->err);
+    for (size_t i = 0; ok && i < n; i++) {
+        totals[i] += counts[i];
+    }
+    ok = ok && (!call->part.last ||
+                (put_totals(call, totals, counts, n, wide) &&
+                 dev_write(call->dev, memory, 0, counts, wide ? 2 * bytes + sizeof *counts : bytes, call->err)));
     free(counts);
     return ok;
 }

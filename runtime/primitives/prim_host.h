@@ -25,9 +25,10 @@ bool host_value(const PrimCall *call, double value);
 bool host_is_huge(const PrimCall *call);
 /*
  * Of huge images: adds the n counts of a part to those of the parts before, which the call's state
- * keeps (free).  With the last part the sums replace the counts; one above 32 bits is an error.
+ * keeps (free).  With the last part the sums replace the counts: wide ones by their low words, behind
+ * all n of these their high words, and one word that is 0 where all of those are; of others one above 32 bits is an error, but that of the background, the first.
  */
-bool host_add_counts(PrimCall *call, DevMem *counts, size_t n);
+bool host_add_counts(PrimCall *call, DevMem *counts, size_t n, bool wide);
 
 /* Asks between long pieces of work whether to go on; true, with an error, where not. */
 bool host_stopped(const PrimCall *call);

@@ -69,16 +69,33 @@ static bool add_words(void *own, const void *found, size_t n)
     return true;
 }
 
+/* The first one is that of the background, whose number nobody asks for. */
 static bool add_counts(void *own, const void *found, size_t n)
 {
     uint32_t *counts = own;
     const uint32_t *more = found;
     bool fits = true;
     for (size_t i = 0; i < n; i++) {
-        fits = fits && more[i] <= UINT32_MAX - counts[i];
-        counts[i] += more[i];
+        bool full = more[i] > UINT32_MAX - counts[i];
+        fits = fits && (!full || i == 0);
+        counts[i] = full ? UINT32_MAX : counts[i] + more[i];
     }
     return fits;
+}
+
+/* So many words of wide counts. */
+static bool add_wide_counts(void *own, const void *found, size_t words)
+{
+    uint32_t *counts = own;
+    const uint32_t *more = found;
+    size_t n = words / 2;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t low = (uint64_t)counts[i] + more[i];
+        counts[i] = (uint32_t)low;
+        counts[n + i] += more[n + i] + (uint32_t)(low >> 32);
+        counts[2 * n] |= counts[n + i];
+    }
+    return true;
 }
 
 static bool take_least(void *own, const void *found, size_t n)
@@ -106,9 +123,10 @@ bool share_add_words(const PrimCall *call, DevMem *memory, size_t n)
     return unite(call, memory, n, sizeof(uint64_t), add_words);
 }
 
-bool share_add_counts(const PrimCall *call, DevMem *memory, size_t n)
+bool share_add_counts(const PrimCall *call, DevMem *memory, size_t n, bool wide)
 {
-    return unite(call, memory, n, sizeof(uint32_t), add_counts);
+    return wide ? unite(call, memory, 2 * n + 1, sizeof(uint32_t), add_wide_counts)
+                : unite(call, memory, n, sizeof(uint32_t), add_counts);
 }
 
 bool share_least(const PrimCall *call, DevMem *memory, size_t n, bool with_sign)

@@ -14,8 +14,8 @@ void share_drop(const PrimCall *call, OwnersPiece *pieces);
 /* Adds up n whole numbers of 64 bits of all owners, in memory; of places that only one has written where all are 0
  * before, that is what it has written. */
 bool share_add_words(const PrimCall *call, DevMem *memory, size_t n);
-/* The same for n counts of 32 bits; one that gets larger is an error. */
-bool share_add_counts(const PrimCall *call, DevMem *memory, size_t n);
+/* The same for n counts as host_add_counts leaves them. */
+bool share_add_counts(const PrimCall *call, DevMem *memory, size_t n, bool wide);
 /* The least of n whole numbers of 32 bits, with a sign or without. */
 bool share_least(const PrimCall *call, DevMem *memory, size_t n, bool with_sign);
 

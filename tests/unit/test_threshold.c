@@ -5,7 +5,8 @@
  * PIPEC_TEST_SMALL=1 leaves out the longer histograms, for slow checkers of kernels (oclgrind).
  */
 #include "reference/ref.h"
-#include "runtime/primitives/prim.h"
+#include "runtime/primitives/prim_host.h"
+#include "runtime/primitives/prim_share.h"
 #include "tests/golden/thresholds.h"
 #include "tests/support/on_device.h"
 
@@ -56,20 +57,29 @@ static void run(PrimCall *call, double out[SLOTS])
 enum { SIZE = 64 };
 
 /* The threshold of a histogram on the device, in both shapes, against the reference. */
-static double check_threshold(const uint32_t *counts, int bins, double lo, double hi, bool integer, int method)
+static double check_threshold(const uint64_t *counts, int bins, double lo, double hi, bool integer, int method)
 {
     Err err = {0};
     double want = ref_threshold(counts, bins, lo, hi, integer, (ThresholdMethod)method), got[SLOTS];
     if (small && method == METHOD_MINIMUM && (integer ? hi - lo : bins) > 300) {
         return want; /* thousands of rounds of smoothing */
     }
-    DevMem *mem = allocate((size_t)bins * sizeof *counts);
-    must(dev_write(device, mem, 0, counts, (size_t)bins * sizeof *counts, &err), &err);
+    size_t n = (size_t)bins, bytes = (2 * n + 1) * sizeof(uint32_t);
+    uint32_t *words = calloc(2 * n + 1, sizeof *words);
+    assert_non_null(words);
+    for (size_t i = 0; i < n; i++) {
+        words[i] = (uint32_t)counts[i];
+        words[n + i] = (uint32_t)(counts[i] >> 32);
+        words[2 * n] |= words[n + i];
+    }
+    DevMem *mem = allocate(bytes);
+    must(dev_write(device, mem, 0, words, bytes, &err), &err);
+    free(words);
     const double ends[2] = {lo, hi};
     must(dev_write(device, range, 0, ends, sizeof ends, &err), &err);
     for (int shape = SHAPE_GPU; shape <= SHAPE_CPU; shape++) {
         PrimCall call = {.arg = {method, integer}, .shape = shape, .w = 1, .h = 1, .d = 1, .planes = 1};
-        call.in[0] = (PrimImage){.mem = mem, .elem = ELEM_U32, .length = bins};
+        call.in[0] = (PrimImage){.mem = mem, .elem = ELEM_U32, .length = 2 * (int64_t)bins + 1};
         run(&call, got);
         if (memcmp(&want, &got[VALUE], sizeof want) != 0) {
             fail_msg("method %d, %d bins of %g .. %g: %.17g, not %.17g", method, bins, lo, hi, got[VALUE], want);
@@ -118,7 +128,7 @@ static void test_golden_thresholds(void **state)
 {
     (void)state;
     static float v[SIZE * SIZE];
-    static uint32_t counts[GOLDEN_BINS];
+    static uint64_t counts[GOLDEN_BINS];
     const RefShape shape = {SIZE, SIZE, 1, 1};
     for (size_t g = 0; g < sizeof GOLDEN_THRESHOLDS / sizeof GOLDEN_THRESHOLDS[0]; g++) {
         bool integer = GOLDEN_THRESHOLDS[g].integer;
@@ -146,7 +156,7 @@ static void test_golden_thresholds(void **state)
 static void test_threshold_histograms(void **state)
 {
     (void)state;
-    static uint32_t counts[3000];
+    static uint64_t counts[3000];
     for (int kind = small ? 1 : 0; kind < (small ? 2 : 4); kind++) {
         random_state = 77 + (uint32_t)kind;
         for (int i = 0; i < 3000; i++) {
@@ -166,10 +176,79 @@ static void test_threshold_histograms(void **state)
     }
 }
 
+/* Of images that no test can hold: a hundred times as many pixels in each bin, or in one, than 32 bits count.  So many
+ * times all of them, a power of two, leave a threshold that no height decides where it was. */
+static void test_wide_counts(void **state)
+{
+    (void)state;
+    static uint64_t few[256], counts[256];
+    random_state = 5;
+    for (int i = 0; i < 256; i++) {
+        few[i] = (uint64_t)below(1000) * (i < 100 || i > 150 ? 900 : 3);
+        counts[i] = few[i] << 20;
+    }
+    for (int method = 0; method < THRESHOLD_METHODS; method++) {
+        double want = check_threshold(few, 256, 0, 255, true, method);
+        double got = check_threshold(counts, 256, 0, 255, true, method);
+        assert_true(got == want || method == METHOD_TRIANGLE || (isnan(got) && isnan(want)));
+    }
+    few[3] = 70000ULL * 70000;
+    for (int method = 0; method < THRESHOLD_METHODS; method++) {
+        check_threshold(few, 256, 0, 255, true, method);
+        check_threshold(few, 256, -1.5, 2, false, method);
+    }
+}
+
+/* Other owners have found what this one has. */
+static void mirror(void *context, const OwnersPiece *give, const OwnersPiece *take)
+{
+    const Owners *owners = context;
+    for (int k = 0; k < owners->n; k++) {
+        memcpy(take[k].bytes, give[k].bytes, take[k].n);
+    }
+}
+
+/* Counts of parts and of owners that together exceed 32 bits; of labels the background's may, and nothing else. */
+static void check_sums(const uint32_t *part, bool wide, const uint32_t *want)
+{
+    uint32_t words[5] = {0};
+    Err err = {0};
+    void *kept = NULL;
+    DevMem *mem = allocate(sizeof words);
+    Owners owners = {.n = 3, .locals = 1, .swap = mirror, .context = &owners};
+    PrimCall call = {.dev = device, .name = "sums", .state = &kept, .owners = &owners, .err = &err};
+    for (int i = 0; i < 3; i++) {
+        call.part = (PrimPart){.cut = true, .first = i == 0, .last = i == 2};
+        must(dev_write(device, mem, 0, part, 2 * sizeof *part, &err), &err);
+        must(host_add_counts(&call, mem, 2, wide), &err);
+    }
+    bool fits = share_add_counts(&call, mem, 2, wide);
+    assert_true(fits == (want != NULL));
+    must(dev_read(device, mem, 0, words, sizeof words, &err), &err);
+    for (int i = 0; fits && i < (wide ? 5 : 2); i++) {
+        assert_int_equal(words[i], want[i]);
+    }
+    err_clear(&err);
+    free(kept);
+    dev_free(device, mem);
+}
+
+static void test_sums_of_counts(void **state)
+{
+    (void)state;
+    /* 9 times 3000000000 is 6 * 2^32 + 1230196224 */
+    check_sums((uint32_t[]){7, 3000000000U}, true, (uint32_t[]){63, 1230196224U, 0, 6, 6});
+    check_sums((uint32_t[]){7, 5}, true, (uint32_t[]){63, 45, 0, 0, 0});
+    check_sums((uint32_t[]){600000000, 5}, true, (uint32_t[]){1105032704U, 45, 1, 0, 1}); /* of owners alone */
+    check_sums((uint32_t[]){3000000000U, 5}, false, (uint32_t[]){UINT32_MAX, 45});
+    check_sums((uint32_t[]){600000000, 5}, false, (uint32_t[]){UINT32_MAX, 45});
+    check_sums((uint32_t[]){1, 600000000}, false, NULL);
+}
+
 static void test_threshold_degenerate(void **state)
 {
     (void)state;
-    const uint32_t counts[] = {5, 0, 0, 3}, none[4] = {0};
+    const uint64_t counts[] = {5, 0, 0, 3}, none[4] = {0};
     for (int method = 0; method < THRESHOLD_METHODS; method++) {
         for (int integer = 0; integer < 2; integer++) {
             assert_true(check_threshold(counts, 4, 7.5, 7.5, integer, method) == 7.5);
@@ -183,7 +262,7 @@ static void test_threshold_degenerate(void **state)
         check_threshold(counts, 4, 0, 1, true, method);
         check_threshold(counts, 1, 0, 1, false, method);
     }
-    const uint32_t pairs[] = {5, 0, 3, 0}; /* Otsu of 5 values in 4 bins: two a bin, the last stands for both */
+    const uint64_t pairs[] = {5, 0, 3, 0}; /* Otsu of 5 values in 4 bins: two a bin, the last stands for both */
     assert_true(check_threshold(pairs, 4, 0, 4, true, 0) == 1);
 }
 
@@ -216,10 +295,9 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden_thresholds),
-        cmocka_unit_test(test_threshold_histograms),
-        cmocka_unit_test(test_threshold_degenerate),
-        cmocka_unit_test(test_threshold_unknown),
+        cmocka_unit_test(test_golden_thresholds),    cmocka_unit_test(test_threshold_histograms),
+        cmocka_unit_test(test_wide_counts),          cmocka_unit_test(test_sums_of_counts),
+        cmocka_unit_test(test_threshold_degenerate), cmocka_unit_test(test_threshold_unknown),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

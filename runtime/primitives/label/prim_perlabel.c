@@ -112,8 +112,8 @@ static bool run_fold(const PerLabel *p)
     bool huge = (int)call->perlabel.fold == LABEL_COUNT && host_is_huge(call);
     TRY(!(part.first || huge) || launch(p, "perlabel_start", false, 0, capacity));
     TRY(launch(p, "perlabel_run", true, 0, capacity));
-    TRY(!huge || host_add_counts(call, call->out[0].mem, (size_t)capacity));
-    TRY(call->owners == NULL || !part.last || share_add_counts(call, call->out[0].mem, (size_t)capacity));
+    TRY(!huge || host_add_counts(call, call->out[0].mem, (size_t)capacity, false));
+    TRY(call->owners == NULL || !part.last || share_add_counts(call, call->out[0].mem, (size_t)capacity, false));
     return !part.last || p->counts || launch(p, "perlabel_finish", false, 0, capacity);
 }
 

@@ -73,7 +73,7 @@ VISIT_KERNEL void otsu_sample(READ_PARAMS, int own_w, int own_h, uint own_tiles,
 {
     local uint own_ends[2];
     const uint own_group = (uint)get_group_id(0), own_groups = (uint)get_num_groups(0);
-    for (uint own_i = (uint)get_global_id(0); own_i < OTSU_BINS; own_i += (uint)get_global_size(0)) {
+    for (uint own_i = (uint)get_global_id(0); own_i <= 2 * OTSU_BINS; own_i += (uint)get_global_size(0)) {
         own_counts[own_i] = 0;
     }
     for (uint own_i = (uint)get_global_id(0); own_i < OTSU_AT_KEPT; own_i += (uint)get_global_size(0)) {

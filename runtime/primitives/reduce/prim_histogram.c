@@ -3,10 +3,11 @@
  * threshold reads the counts where the histogram has put them, and its value stays there.
  *
  * The vector of counts is as long as the host can tell beforehand; integers use as many bins as the
- * range on the device has values.  See kernels/histogram.cl and kernels/threshold.cl.
+ * range on the device has values.  See kernels/histogram.cl and kernels/threshold.cl.  It has the low words of all
+ * counts, behind them the high ones, and a word that says whether these are all 0.
  *
- * The parts of an image add to the same counts.  Where a bin of all the image could hold more than 32
- * bits count, the host adds up what each part has counted.
+ * The parts of an image add to the same low words.  Where a bin of all the image could hold more than 32
+ * bits count, the host adds up what each part has counted; else high words are 0.
  */
 #include "../prim_host.h"
 #include "../prim_share.h"
@@ -55,7 +56,7 @@ static bool run_histogram(PrimCall *call)
     TRY(visit_check_count(call));
     TRY(histogram_program(call, 0, &program));
     TRY(!(host_is_huge(call) || prim_part(call).first) ||
-        dev_fill(call->dev, call->out[0].mem, 0, (size_t)bins * sizeof(uint32_t), 0, call->err));
+        dev_fill(call->dev, call->out[0].mem, 0, (2 * (size_t)bins + 1) * sizeof(uint32_t), 0, call->err));
     const DevArg args[] = {dev_int(call->w), dev_int(call->h), dev_uint(visit_tiles(call)), dev_mem(call->out[0].mem)};
     TRY(visit_launch(call, &(VisitLaunch){.program = program,
                                           .kernel = "histogram_count",
@@ -64,8 +65,9 @@ static bool run_histogram(PrimCall *call)
                                           .group = visit_group(call),
                                           .args = args,
                                           .n_args = 4}));
-    TRY(!host_is_huge(call) || host_add_counts(call, call->out[0].mem, (size_t)bins));
-    return call->owners == NULL || !prim_part(call).last || share_add_counts(call, call->out[0].mem, (size_t)bins);
+    TRY(!host_is_huge(call) || host_add_counts(call, call->out[0].mem, (size_t)bins, true));
+    return call->owners == NULL || !prim_part(call).last ||
+           share_add_counts(call, call->out[0].mem, (size_t)bins, true);
 }
 
 static int histogram_passes(const PrimCall *call)
@@ -85,7 +87,7 @@ const Primitive prim_histogram = {.name = "histogram",
 /* in[0] is the vector of counts, the node's `of`. */
 static size_t threshold_scratch(const PrimCall *call)
 {
-    return 4 * (size_t)call->in[0].length * sizeof(double);
+    return 4 * (size_t)(call->in[0].length / 2) * sizeof(double);
 }
 
 static bool threshold_program(const PrimCall *call, int which, DevProgram **program)
@@ -110,8 +112,12 @@ static bool run_threshold(PrimCall *call)
 {
     DevProgram *program = NULL;
     TRY(threshold_program(call, 0, &program));
-    const DevArg args[] = {dev_mem(call->in[0].mem), dev_int(call->in[0].length), dev_int(call->threshold.integer != 0),
-                           dev_mem(call->scratch),   dev_mem(call->values),       dev_int(call->value)};
+    const DevArg args[] = {dev_mem(call->in[0].mem),
+                           dev_int(call->in[0].length / 2),
+                           dev_int(call->threshold.integer != 0),
+                           dev_mem(call->scratch),
+                           dev_mem(call->values),
+                           dev_int(call->value)};
     return visit_launch(call, &(VisitLaunch){.program = program,
                                              .kernel = "threshold_find",
                                              .reads = true,

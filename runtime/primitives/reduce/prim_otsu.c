@@ -78,7 +78,7 @@ static size_t slice_bytes(const PrimCall *call, int slice)
         bytes = prim_reduce.scratch_bytes(&reduce);
         return fine > bytes ? fine : bytes;
     }
-    bytes = slice == COUNTS ? bins * sizeof(uint32_t) : 4 * bins * sizeof(double);
+    bytes = slice == COUNTS ? (2 * bins + 1) * sizeof(uint32_t) : 4 * bins * sizeof(double);
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -171,7 +171,7 @@ static bool run_fine(const PrimCall *call, const Programs *programs, DevMem *con
 
 static bool clear_counts(const PrimCall *call, DevMem *const *slice)
 {
-    size_t bytes = (size_t)call->otsu.bins * sizeof(uint32_t);
+    size_t bytes = (2 * (size_t)call->otsu.bins + 1) * sizeof(uint32_t);
     return dev_fill(call->dev, slice[COUNTS], 0, bytes, 0, call->err);
 }
 
@@ -187,9 +187,9 @@ static bool run_count(PrimCall *call, DevProgram *program, DevMem *const *slice)
                                           .group = visit_group(call),
                                           .args = args,
                                           .n_args = 7}));
-    TRY(!host_is_huge(call) || host_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins));
+    TRY(!host_is_huge(call) || host_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins, true));
     return call->owners == NULL || !prim_part(call).last ||
-           share_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins);
+           share_add_counts(call, slice[COUNTS], (size_t)call->otsu.bins, true);
 }
 
 static bool run_find(const PrimCall *call, DevProgram *program, DevMem *const *slice)

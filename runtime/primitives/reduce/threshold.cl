@@ -31,7 +31,8 @@
     _Pragma("unroll 1") for (int i = t * h->stretch; i < count && i < (t + 1) * h->stretch; i++)
 
 typedef struct ThresholdBins {
-    const global uint *counts;
+    const global uint *counts; /* low words of all, then high ones, then whether any of these is not 0 */
+    int high;                  /* where the first high word is; 0: all are 0 */
     int n;       /* bins in use; 0 when there is no histogram to speak of */
     int stretch; /* bins of a lane */
     bool integer; /* whole numbers (range_of_integers) */
@@ -47,6 +48,12 @@ typedef struct ThresholdBins {
 /* What a search for a maximum goes by. */
 enum { THRESHOLD_BY_COUNT, THRESHOLD_BY_PRESENCE, THRESHOLD_BY_LAST_PRESENCE, THRESHOLD_BY_METHOD };
 
+THRESHOLD_INLINE double threshold_count(const ThresholdBins *h, int i)
+{
+    const double low = h->counts[i];
+    return h->high > 0 ? low + 4294967296.0 * h->counts[h->high + i] : low;
+}
+
 /* The last of a bin's whole numbers: a threshold there leaves all of them below. */
 THRESHOLD_INLINE double threshold_last(const ThresholdBins *h, int i)
 {
@@ -61,7 +68,7 @@ THRESHOLD_INLINE double threshold_centre(const ThresholdBins *h, int i)
 
 THRESHOLD_INLINE double threshold_second(const ThresholdBins *h, int i)
 {
-    const double count = h->counts[i];
+    const double count = threshold_count(h, i);
 #if THRESHOLD_METHOD == THRESHOLD_YEN
     return count * count;
 #elif THRESHOLD_METHOD == THRESHOLD_LI
@@ -79,9 +86,9 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
         double total[4] = {0, 0, 0, 0};
         THRESHOLD_STRETCH (e, t, h->n) {
             const int back = h->n - 1 - e;
-            total[0] += h->counts[e];
+            total[0] += threshold_count(h, e);
             total[1] += threshold_second(h, e);
-            total[2] += h->counts[back];
+            total[2] += threshold_count(h, back);
             total[3] += threshold_second(h, back);
         }
         for (int q = 0; q < 4; q++) {
@@ -110,9 +117,9 @@ THRESHOLD_INLINE void threshold_scan(const ThresholdBins *h,
         double weight2 = totals[2][t], sum2 = totals[3][t];
         THRESHOLD_STRETCH (e, t, h->n) {
             const int back = h->n - 1 - e;
-            weight1 += h->counts[e];
+            weight1 += threshold_count(h, e);
             sum1 += threshold_second(h, e);
-            weight2 += h->counts[back];
+            weight2 += threshold_count(h, back);
             sum2 += threshold_second(h, back);
             h->weight1[e] = weight1;
             h->sum1[e] = sum1;
@@ -134,7 +141,7 @@ THRESHOLD_INLINE double threshold_method_merit(const ThresholdBins *h, int i)
     const double w1 = h->weight1[i], w2 = h->weight2[i + 1];
     return (w1 * w2) * (w1 * w2) / (h->sum1[i] * h->sum2[i + 1]);
 #elif THRESHOLD_METHOD == THRESHOLD_TRIANGLE
-    return h->height * i - h->width * h->counts[h->end + i * h->step];
+    return h->height * i - h->width * threshold_count(h, h->end + i * h->step);
 #elif THRESHOLD_METHOD == THRESHOLD_ISODATA
     const double width = threshold_centre(h, 1) - threshold_centre(h, 0), all = h->sum1[h->n - 1];
     const double lower = h->sum1[i] / h->weight1[i];
@@ -150,9 +157,9 @@ THRESHOLD_INLINE double threshold_method_merit(const ThresholdBins *h, int i)
 
 THRESHOLD_INLINE double threshold_merit(const ThresholdBins *h, int kind, int i)
 {
-    return kind == THRESHOLD_BY_COUNT           ? (double)h->counts[i]
-           : kind == THRESHOLD_BY_PRESENCE      ? (double)(h->counts[i] > 0)
-           : kind == THRESHOLD_BY_LAST_PRESENCE ? (double)(h->counts[i] > 0 ? i : -1)
+    return kind == THRESHOLD_BY_COUNT           ? threshold_count(h, i)
+           : kind == THRESHOLD_BY_PRESENCE      ? (double)(threshold_count(h, i) > 0)
+           : kind == THRESHOLD_BY_LAST_PRESENCE ? (double)(threshold_count(h, i) > 0 ? i : -1)
                                                 : threshold_method_merit(h, i);
 }
 
@@ -206,7 +213,7 @@ THRESHOLD_INLINE double threshold_triangle(ThresholdBins *h, local double *most,
     const int steps = flip ? high - peak : peak - low;
     h->end = flip ? high : low;
     h->step = flip ? -1 : 1;
-    const double height = h->counts[peak], width = steps;
+    const double height = threshold_count(h, peak), width = steps;
     const double norm = sqrt(height * height + width * width);
     h->height = height / norm;
     h->width = width / norm;
@@ -281,7 +288,7 @@ THRESHOLD_INLINE double threshold_minimum(ThresholdBins *h, local double *most, 
     const int item = (int)get_local_id(0);
     global double *from = h->weight1, *to = h->weight2;
     for (int i = item; i < h->n; i += THRESHOLD_GROUP) {
-        from[i] = h->counts[i];
+        from[i] = threshold_count(h, i);
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     int maxima = h->n > 0 ? 3 : 0, round = 0;
@@ -344,7 +351,7 @@ THRESHOLD_INLINE int threshold_smallest_gap(const ThresholdBins *h)
 {
     int gap = h->n, last = -h->n;
     for (int i = 0; i < h->n && gap > 1; i++) {
-        if (h->counts[i] > 0) {
+        if (threshold_count(h, i) > 0) {
             gap = min(i - last, gap);
             last = i;
         }
@@ -403,6 +410,7 @@ THRESHOLD_INLINE double threshold_of(const global uint *counts, int bins, double
     const bool finite = lo <= hi && isfinite(lo) && isfinite(hi);
     ThresholdBins h;
     h.counts = counts;
+    h.high = counts[2 * bins] > 0 ? bins : 0;
     h.range = integer ? range_of_integers(lo, hi, bins) : range_of(lo, hi, bins);
     h.integer = integer;
     h.n = 0;
