@@ -143,9 +143,6 @@ bool options_parse_size(const char *text, uint64_t *bytes)
     }
     for (size_t i = 0; i < sizeof UNITS / sizeof *UNITS; i++) {
         double value = number * UNITS[i].factor;
-        if (unit[0] == '\0' && value < 512) { /* --memory 4: so few bytes are no one's limit */
-            return false;
-        }
         if (strcmp(unit, UNITS[i].unit) == 0) {
             *bytes = value >= 1 && value < 0x1p63 ? (uint64_t)value : 0;
             return *bytes > 0;
