@@ -136,11 +136,11 @@ static void leave(CgContext *cx, Scope scope)
     cx->loops.n = scope.loops;
 }
 
-/* How many sequences of folds stand inside one another in each expression, and how many pixels it reads with all of its loops unrolled;
- * visited bottom-up. */
+/* How many sequences of folds stand inside one another in each expression, and with all of its loops unrolled how many pixels it
+ * reads and how long it is; visited bottom-up. */
 typedef struct Nested {
     int depth;
-    double reads;
+    double reads, work;
 } Nested;
 
 typedef struct Nesting {
@@ -160,18 +160,20 @@ static void note_nesting(const IrGraph *g, IrExpr e, void *ctx)
     Nesting *nesting = ctx;
     const IrExprNode *n = ir_expr(g, e);
     const IrExpr child[] = {n->a, n->b, n->c, n->where};
-    Nested all = {0, n->op == IR_X_READ || n->op == IR_X_READAT};
+    Nested all = {0, n->op == IR_X_READ || n->op == IR_X_READAT, n->rank == IR_PIXEL ? ir_op_work(n->op) : 0};
     for (size_t i = 0; i < sizeof child / sizeof *child; i++) {
         int known = child[i] != 0 ? id_map_find(&nesting->seen, child[i]) : -1;
         if (known >= 0) {
             const Nested *of_child = &nesting->nested.at[known];
             all.depth = of_child->depth > all.depth ? of_child->depth : all.depth;
             all.reads += of_child->reads;
+            all.work += of_child->work;
         }
     }
     (void)id_map_add(&nesting->seen, nesting->arena, e);
     all.depth += n->op == IR_X_FOLD && !n->flat;
     all.reads *= rounds_of(g, n);
+    all.work *= rounds_of(g, n);
     vec_push(nesting->arena, &nesting->nested, all);
 }
 
@@ -184,6 +186,19 @@ const char *cg_unless_empty(CgKernel *k, IrExpr fold, const char *result)
     }
     const char *size = cg_define_int(k, ir_op2(k->g, IR_X_SUB, n.c, n.b), cg_of_kernel(k, "BEHIND"));
     return arena_printf(k->arena, "(%s < 0 ? %s : %s)", size, cg_fold_start(&n), result);
+}
+
+static void add_work(const IrGraph *g, IrExpr e, void *ctx)
+{
+    const IrExprNode *n = ir_expr(g, e);
+    *(int *)ctx += n->rank == IR_PIXEL ? ir_op_work(n->op) - 1 : 0;
+}
+
+int cg_work(const IrGraph *g, IrExpr e)
+{
+    int work = 0;
+    ir_walk(g, e, add_work, &work);
+    return work;
 }
 
 IrExpr cg_most_steps(IrGraph *g, IrExpr fold)
@@ -218,17 +233,18 @@ static bool is_beside(const IrGraph *g, IrExpr e, const void *ctx)
     return n->op == IR_X_READ && (n->a != 0 || n->b != 0 || n->c != 0);
 }
 
-/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, those that read many pixels a step
- * and calls of functions, which is more text than a compiler takes in good time.  So are values of labels, each with an address of its
- * own, where the steps share no pixels in registers.  Of a whole axis some rounds are enough: with all their addresses a kernel spills. */
+/* A window in a window is unrolled; three of them would be thousands of steps, and so would large ones, those that read or compute much
+ * a step, and calls of functions, which is more text than a compiler takes in good time and than a GPU keeps at hand.  So are values of
+ * labels, each with an address of its own, where the steps share no pixels in registers.  Of a whole axis some rounds are enough: with
+ * all their addresses a kernel spills. */
 static void unroll(CgContext *cx, IrExpr fold)
 {
-    enum { MOST = 2, LONGEST = 256, MOST_READS = 4096, OF_AN_AXIS = 8 };
+    enum { MOST = 2, LONGEST = 256, MOST_READS = 4096, MOST_WORK = 3000, OF_AN_AXIS = 8 };
     CgKernel *k = cx->k;
     Nesting nesting = {.arena = k->arena};
     ir_walk(k->g, fold, note_nesting, &nesting);
     const Nested all = nesting.nested.at[nesting.nested.n - 1]; /* the fold comes last */
-    if (all.depth > MOST || all.reads > MOST_READS || ir_any(k->g, fold, is_call, NULL) ||
+    if (all.depth > MOST || all.reads > MOST_READS || all.work > MOST_WORK || ir_any(k->g, fold, is_call, NULL) ||
         (ir_any(k->g, fold, is_lookup, NULL) && !ir_any(k->g, fold, is_beside, NULL))) {
         return;
     }

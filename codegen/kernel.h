@@ -230,6 +230,8 @@ const char *cg_blend_own(CgKernel *k, const CgBlend *b, const char *pixel, const
 const char *cg_chooser(CgKernel *k, const IrExprNode *fold, IrExpr value);
 /* What a fold's accumulator begins with. */
 const char *cg_fold_start(const IrExprNode *fold);
+/* Instructions, for a pixel, of operators that take several; those of a fold count once. */
+int cg_work(const IrGraph *g, IrExpr e);
 /* How many bodies a fold has, those of the folds inside it of the same kind included: a host
  * expression. */
 IrExpr cg_fold_count(IrGraph *g, IrExpr fold);

@@ -170,15 +170,25 @@ static void step_sums(Long *l)
     close(l, 1);
 }
 
+/* Finished rows are stored one after the other, each in the place of the first one: the text of all of them, where each takes
+ * long, is more than compilers unroll, and sums that they do not know by their places are kept in memory. */
 static void store_sums(Long *l)
 {
+    enum { LITTLE_WORK = 40 };
     CgContext *cx = &l->cx;
     CgKernel *k = l->k;
     IrId id = l->step->stages.at[0];
     const char *element = cg_element(k, id);
     const char *to = cg_param_buffer(k, id, true);
-    CgMemo memo = {l->of.fold, "sum[r][k]"};
-    open_each(l, "r", l->rows);
+    const bool moves = cg_work(k->g, ir_node(k->g, id)->map.value) > LITTLE_WORK;
+    CgMemo memo = {l->of.fold, moves ? "sum[0][k]" : "sum[r][k]"};
+    if (moves) {
+        cg_line(cx, "#pragma unroll 1");
+        cg_line(cx, "for (int r = 0; r < %s; r++) {", l->rows);
+        cx->indent++;
+    } else {
+        open_each(l, "r", l->rows);
+    }
     cg_line(cx, "const int %s = from + r;", l->stream);
     cg_line(cx, "if (%s <= last && x < w) {", l->stream);
     cx->indent++;
@@ -191,7 +201,14 @@ static void store_sums(Long *l)
     close(l, 1);
     const char *row = cg_row(k, id, to, "c", l->of.axis == IR_AX_Z ? "plane" : "z", "plane", "y");
     cg_line(cx, "STORE_COLUMNS(%s, %s + %s + x, value);", element, to, row);
-    close(l, 2);
+    close(l, 1);
+    if (moves) {
+        open_each(l, "s", arena_printf(k->arena, "%s - 1", l->rows));
+        open_each(l, "k", "PX");
+        cg_line(cx, "sum[s][k] = sum[s + 1][k];");
+        close(l, 2);
+    }
+    close(l, 1);
 }
 
 /* ---- along y and z ----------------------------------------------------------------------- */

@@ -112,9 +112,20 @@ static void write_turns(Rows *r, Str *out)
     str_add(out, "    }\n");
 }
 
+/* Instructions of a row's functions for a pixel, each expression once. */
+static int work_of(const Rows *r)
+{
+    int work = 0;
+    for (int i = 0; i < r->step->stages.n; i++) {
+        work += cg_work(r->k->g, ir_node(r->k->g, r->step->stages.at[i])->map.value);
+    }
+    return work;
+}
+
 /* How many rows a turn takes: follows from how much code a row is and how large the tiles are. */
 static void define_turns(Rows *r, Str *out)
 {
+    enum { MUCH_WORK = 30 };
     if (r->tiles.n == 0) {
         str_add(out, "#define TURNS 1\n");
         return;
@@ -134,8 +145,9 @@ static void define_turns(Rows *r, Str *out)
             str_addf(&as_is, "%s%s", there || as_is.n == 0 ? "" : " && ", there ? "" : test);
         }
     }
-    str_addf(out, "#define TURNS ROWS_A_TURN(%s, %s, %s)\n", cg_define_int(r->k, r->steps, cg_of_kernel(r->k, "STEPS")),
-             bytes.n > 0 ? bytes.at : "0", as_is.n > 0 ? as_is.at : "false");
+    str_addf(out, "#define TURNS %s(%s, %s, %s)\n", work_of(r) > MUCH_WORK ? "FEW_ROWS_A_TURN" : "ROWS_A_TURN",
+             cg_define_int(r->k, r->steps, cg_of_kernel(r->k, "STEPS")), bytes.n > 0 ? bytes.at : "0",
+             as_is.n > 0 ? as_is.at : "false");
 }
 
 void rows_begin_text(Rows *r, Str *out)

@@ -2,8 +2,9 @@
  * abreast: folds over one range become one loop.
  *
  * sum(w(i) * v[dx = i] for i in -3 .. 3) / sum(w(i) for i in -3 .. 3) computes each w(i) twice.  Where two folds of a
- * stage have the same ranges and read a pixel in common, the second one takes the indices of the first.  Then what both
- * compute is one expression, and the code generator runs them in one loop with an accumulator each (codegen/folds.c).
+ * stage have the same ranges and read a pixel in common, the second one takes the indices of the first, and so do the
+ * folds inside it.  Then what both compute is one expression, and the code generator runs them in one loop with an
+ * accumulator each (codegen/folds.c).
  *
  * For example, where %1 is an image,
  *
@@ -24,6 +25,7 @@
 
 enum { MOST_INDICES = 8 };
 
+/* Of the loops of a sequence of folds. */
 typedef struct Indices {
     int from[MOST_INDICES], to[MOST_INDICES], n;
 } Indices;
@@ -82,19 +84,48 @@ static bool is_common(const IrGraph *g, IrExpr e, const void *ctx)
     return is_moved_read(ir_expr(g, e)) && ir_any(g, *(const IrExpr *)ctx, is_same, &e);
 }
 
-/* q with the indices of p, which then share a loop; 0: they do not. */
-static IrExpr beside(IrGraph *g, IrExpr p, IrExpr q)
+/* q with the indices of p; 0: their ranges are others, or an index has another meaning there. */
+static IrExpr renamed(IrGraph *g, IrExpr p, IrExpr q)
 {
     Indices of = {.n = 0};
     if (!pair(g, p, q, &of)) {
         return 0;
     }
     bool met = of.to[0] != of.from[0] && ir_any(g, q, is_given, &of);
-    IrExpr renamed = met ? 0 : ir_rewrite(g, q, give, &of);
-    if (renamed == 0 || !ir_same_loops(g, p, renamed)) {
+    return met ? 0 : ir_rewrite(g, q, give, &of);
+}
+
+/* The folds inside a sequence of folds. */
+static IrFolds inner_folds(const IrGraph *g, Arena *arena, IrExpr fold)
+{
+    while (ir_expr(g, fold)->flat) {
+        fold = ir_expr(g, fold)->a;
+    }
+    return ir_outer_folds(g, arena, ir_expr(g, fold)->a);
+}
+
+/* Folds inside q that are those inside p but for the names of their indices become the same. */
+static IrExpr align(IrGraph *g, IrExpr p, IrExpr q)
+{
+    const IrFolds in_p = inner_folds(g, g->arena, p), in_q = inner_folds(g, g->arena, q);
+    for (int i = 0; i < in_q.n; i++) {
+        for (int k = 0; k < in_p.n; k++) {
+            const bool same = in_q.at[i] != in_p.at[k] && renamed(g, in_p.at[k], in_q.at[i]) == in_p.at[k];
+            q = same ? ir_replace_part(g, q, in_q.at[i], in_p.at[k]) : q;
+        }
+    }
+    return q;
+}
+
+/* q with the indices of p, which then share a loop; 0: they do not. */
+static IrExpr beside(IrGraph *g, IrExpr p, IrExpr q)
+{
+    IrExpr by = renamed(g, p, q);
+    if (by == 0 || !ir_same_loops(g, p, by)) {
         return 0;
     }
-    return ir_any(g, renamed, is_common, &p) ? renamed : 0;
+    by = align(g, p, by);
+    return ir_any(g, by, is_common, &p) ? by : 0;
 }
 
 static IrExpr bring_abreast(IrGraph *g, IrExpr e)

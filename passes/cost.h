@@ -24,6 +24,7 @@ enum { COST_LITTLE_WORK = 100, COST_MUCH_WORK = 180 };
 typedef struct CostFold {
     IrExpr fold;
     double registers, sums, ops, time; /* see CostStage */
+    double direct;                     /* more time in a kernel that reads each row from memory */
 } CostFold;
 
 /* What one stage reads and does. */
@@ -50,6 +51,7 @@ typedef struct CostKernel {
     double halo;       /* rows (planes) computed in front of a strip */
     double registers;  /* of a work-item, for the folds over rows */
     double time, sums; /* see CostStage; registers of the partial results alone, weighed by their type */
+    double direct;     /* more time where no row streams by */
     int folds, images; /* over rows; that are read beside the pixel */
     int columns;       /* stages of columns.c that are so */
     bool known;        /* the reach of all folds is, or follows from the parameters' defaults */

@@ -177,6 +177,10 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
     if (in->registers[p] > 0 && in->places[consumer]) {
         return "its reader reads at computed positions, and cannot stream over rows";
     }
+    const int domain = ir_domain(in->g, consumer), own = ir_node(in->g, p)->grid;
+    if (in->folds[p] && domain >= 0 && in->g->grids.at[domain].has[IR_AX_C] && !in->g->grids.at[own].has[IR_AX_C]) {
+        return "its reader has channels, and would add for each of them again";
+    }
     return in->uses->reads[p].n > 1 && ir_uses_images(in->uses, both, 2) > IR_MOST_READS
                ? "the kernel would read too many images"
                : NULL;

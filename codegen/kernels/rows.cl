@@ -169,6 +169,9 @@
             : (steps) <= 64 && (bytes) <= 4096                ? 4                                  \
             : (steps) <= 256 && (bytes) <= 8192               ? 2                                  \
                                                               : 1)
+/* Where functions are most of the code. */
+#define FEW_ROWS_A_TURN(steps, bytes, as_is)                                                       \
+    (ROWS_A_TURN(steps, bytes, as_is) < 4 ? ROWS_A_TURN(steps, bytes, as_is) : 4)
 /* A run has fewer rows a turn where the driver says that registers do not suffice (runtime/exec/exec_build.c). */
 #ifndef ROWS_AT_MOST
 #define ROWS_AT_MOST 8
@@ -506,6 +509,7 @@ static inline float px_root(float a, uint *rare)
 #endif
 #define TILE_BYTES(TYPE, width) 0
 #define ROWS_A_TURN(steps, bytes, as_is) 4
+#define FEW_ROWS_A_TURN(steps, bytes, as_is) 4
 #define ROWS_OF(n) (n)
 #define ROWS_A_WINDOW(n) 1
 #define IF_NOTHING_IS_SHARED(outside) if (outside)
