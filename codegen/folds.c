@@ -584,7 +584,7 @@ static const char *rank_key_type(CgContext *cx, Elem type, IrExpr body)
     if (type != ELEM_F32) {
         return type == ELEM_F64 ? "wide" : NULL;
     }
-    if (n->op != IR_X_READ || n->border == BORDER_CONSTANT) {
+    if ((n->op != IR_X_READ && n->op != IR_X_READAT) || n->border == BORDER_CONSTANT) {
         return "float";
     }
     return cg_element(k, n->node);
