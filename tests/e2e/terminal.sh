@@ -11,8 +11,9 @@ on_terminal() {
 }
 
 printf 'input image[y, x]\noutput m = median_filter(image, 2)\n' >m.pipe
+printf 'input image[y, x]\noutput m = median_filter(image, 2) + median_filter(image, 3) + median_filter(image, 4)\n' >long.pipe
 mkdir new
-on_terminal "env POCL_CACHE_DIR=$WORK/new XDG_CACHE_HOME=$WORK/new $PIPEC run m.pipe $SAMPLES/blobs.tif -o out"
+on_terminal "env POCL_CACHE_DIR=$WORK/new XDG_CACHE_HOME=$WORK/new $PIPEC run long.pipe $SAMPLES/blobs.tif -o out"
 check test "$got" -eq 0
 says 'compiling for this device, once: '
 says '1/1 blobs.tif  '
