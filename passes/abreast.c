@@ -42,14 +42,14 @@ static bool pair(const IrGraph *g, IrExpr p, IrExpr q, Indices *of)
     return !m->flat || pair(g, m->a, n->a, of);
 }
 
-/* An index that is given is there already. */
+/* An index that takes another's place is there already. */
 static bool is_given(const IrGraph *g, IrExpr e, const void *ctx)
 {
     const Indices *of = ctx;
     const IrExprNode *n = ir_expr(g, e);
     bool is = false;
     for (int i = 0; i < of->n && (n->op == IR_X_INDEX || n->op == IR_X_FOLD); i++) {
-        is = is || (int)n->num == of->to[i];
+        is = is || (of->to[i] != of->from[i] && (int)n->num == of->to[i]);
     }
     return is;
 }
@@ -91,8 +91,7 @@ static IrExpr renamed(IrGraph *g, IrExpr p, IrExpr q)
     if (!pair(g, p, q, &of)) {
         return 0;
     }
-    bool met = of.to[0] != of.from[0] && ir_any(g, q, is_given, &of);
-    return met ? 0 : ir_rewrite(g, q, give, &of);
+    return ir_any(g, q, is_given, &of) ? 0 : ir_rewrite(g, q, give, &of);
 }
 
 /* The folds inside a sequence of folds. */
