@@ -704,7 +704,7 @@ static void count_window(CgContext *cx, IrExpr e, const Taken *t)
 /* One element of a window by its rank, or the one that there are most of.  The key's name, or what stands for it. */
 static const char *window_key(CgContext *cx, IrExpr e, const Taken *t, bool may_be_empty)
 {
-    enum { SHORT = 64 }; /* LONGEST_SORTED (kernels/pixels.cl) is more nowhere */
+    enum { SHORT = 64 }; /* LONGEST_SORTED (kernels/pixels.cl) is less nowhere */
     Arena *arena = cx->k->arena;
     const CgWindow *w = t->window;
     double size;

@@ -36,17 +36,13 @@ static bool is_own(const Turns *t, int index)
     return own;
 }
 
-static bool takes_long(const IrExprNode *n)
-{
-    return n->op == IR_X_FOLD || ir_op_work(n->op) > 1;
-}
-
 /* What takes long for a pixel in the body, and knows all its indices before the loops are opened. */
 static void note_invariant(const IrGraph *g, IrExpr e, void *ctx)
 {
     Turns *t = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (!takes_long(n) || n->rank != IR_PIXEL || e == t->fold) {
+    const bool takes_long = n->op == IR_X_FOLD || ir_op_is_costly(n->op);
+    if (!takes_long || n->rank != IR_PIXEL || e == t->fold) {
         return;
     }
     const IrIndices *needed = ir_free_indices(t->cx->k->g, e);

@@ -184,6 +184,11 @@ int ir_op_work(IrExprOp op)
     }
 }
 
+bool ir_op_is_costly(IrExprOp op)
+{
+    return ir_op_work(op) > 1;
+}
+
 int ir_expr_op_arity(IrExprOp op)
 {
     assert(op < IR_X_COUNT);

@@ -35,5 +35,7 @@ typedef enum IrRule {
 IrRule ir_op_rule(IrExprOp op);
 /* How long an operator takes on f32, in multiplications, roughly. */
 int ir_op_work(IrExprOp op);
+/* Whether that is more than one: of what branches or is a function. */
+bool ir_op_is_costly(IrExprOp op);
 
 #endif

@@ -139,11 +139,6 @@ static double more_than_one(IrExprOp op)
     return ir_op_work(op) - 1;
 }
 
-bool cost_is_costly(IrExprOp op)
-{
-    return more_than_one(op) > 0;
-}
-
 static Ops count(Count *c, IrExpr e)
 {
     if (e == 0) {

@@ -61,8 +61,6 @@ Cost cost_new(IrGraph *g, const PassContext *cx, const IrSchedule *s);
 const CostStage *cost_stage(Cost *c, IrId id);
 /* Of stages that are computed in one kernel; those that the schedule stores are written. */
 CostKernel cost_kernel(Cost *c, const IrId *stages, int n);
-/* Does the operator take many instructions? */
-bool cost_is_costly(IrExprOp op);
 /* Instructions for a pixel, columns that several work-items compute counted for each of them. */
 double cost_ahead(Cost *c, const IrAhead *ahead);
 double cost_time(const Cost *c, const CostKernel *k);

@@ -1,7 +1,7 @@
 /* shifted: parts are moved up until they begin with the current row, and compared. */
 #include "shifted.h"
 
-#include "cost.h"
+#include "../ir/apply.h"
 
 enum { DEEPEST = 24 }; /* of the parts that are compared */
 
@@ -20,7 +20,7 @@ static void look_for_costly(const IrGraph *g, IrExpr e, void *ctx)
 {
     Shifted *s = ctx;
     const IrExprNode *n = ir_expr(g, e);
-    if (n->rank == IR_PIXEL && n->type != ELEM_F64 && n->depth <= DEEPEST && cost_is_costly(n->op)) {
+    if (n->rank == IR_PIXEL && n->type != ELEM_F64 && n->depth <= DEEPEST && ir_op_is_costly(n->op)) {
         vec_push(s->g->arena, &s->costly, e);
     }
 }
