@@ -692,19 +692,6 @@ static void bind_bad(Elab *el, const AstStmt *s)
     }
 }
 
-/* if a { b = c } else { b = d }: as a choice. */
-static const char *choice_meant(Elab *el, const AstStmt *s)
-{
-    const AstStmt *one = s->body, *other = s->other;
-    bool given = one != NULL && one->next == NULL && one->name != NULL && one->a != NULL && one->kind == AST_ASSIGN;
-    bool both = other != NULL && other->next == NULL && other->name != NULL && other->a != NULL &&
-                other->kind == AST_ASSIGN && given && strcmp(one->name, other->name) == 0;
-    return !given ? "choose between values: a if condition else b"
-                  : arena_printf(el->arena, "choose between values: `%s = %s if %s else %s`", one->name,
-                                 el_words(el, one->a->span), el_words(el, s->a->span),
-                                 both ? el_words(el, other->a->span) : "...");
-}
-
 static bool only_in_function(Elab *el, const AstStmt *s)
 {
     static const char *const WORDS[] =
@@ -717,7 +704,7 @@ static bool only_in_function(Elab *el, const AstStmt *s)
     bool counted =
         s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
     diag_help(el->diags, d, "%s",
-              s->kind == AST_IF       ? choice_meant(el, s)
+              s->kind == AST_IF       ? el_choice_meant(el, s)
               : s->kind == AST_RETURN ? arena_printf(el->arena, "results of a pipeline are written: output result = %s",
                                                      s->a != NULL ? el_words(el, s->a->span) : "...")
               : s->kind == AST_WHILE

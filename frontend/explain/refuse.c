@@ -1,4 +1,5 @@
-/* refuse: what is said about arguments of the wrong kind: what would be right, in the user's own words. */
+/* refuse: what is said about arguments of the wrong kind, and about choices between statements: what would be right, in the user's own
+ * words. */
 #include "../elaborate/elab.h"
 #include "../syntax/words.h"
 
@@ -285,4 +286,16 @@ void el_missing_argument(Elab *el, const Call *call, const OpParam *p, const Ast
     if (line == NULL && strlen(example) < 90) {
         diag_help(el->diags, d, "for example: %s", example);
     }
+}
+
+const char *el_choice_meant(Elab *el, const AstStmt *s)
+{
+    const AstStmt *one = s->body, *other = s->other;
+    bool given = one != NULL && one->next == NULL && one->name != NULL && one->a != NULL && one->kind == AST_ASSIGN;
+    bool both = other != NULL && other->next == NULL && other->name != NULL && other->a != NULL &&
+                other->kind == AST_ASSIGN && given && strcmp(one->name, other->name) == 0;
+    return !given ? "choose between values: a if condition else b"
+                  : arena_printf(el->arena, "choose between values: `%s = %s if %s else %s`", one->name,
+                                 el_words(el, one->a->span), el_words(el, s->a->span),
+                                 both ? el_words(el, other->a->span) : "...");
 }
