@@ -83,7 +83,7 @@ static const char FLAT_TEXT[] =
     "output p = difference_of_gaussians(image, 1, 2)\noutput q = number(image > gaussian(image, 2))\n"
     "output r = gaussian_derivative(image, 2, [0, 1])\noutput s = gradient_magnitude(image, 1.5)\n"
     "output t = subtract_gaussian_background(image, 3)\noutput u = divide_by_gaussian_background(image, 3) - 1\n"
-    "output w = farid(image)\n";
+    "output w = farid(image)\noutput z = std(image) + var(image) + 0 * image\n";
 
 static void flat_areas_stay(void **state)
 {
