@@ -83,6 +83,10 @@ bool el_no_axis(Elab *el, Val v, int axis, Span span)
         diag_help(el->diags, d, "a projection%s has taken it away; the axes that are left keep their names%s%s%s",
                   axis == IR_AX_Z || axis == IR_AX_C ? place : "", left <= IR_AX_Z ? ": write `" : "",
                   left <= IR_AX_Z ? NAMES[left] : "", left <= IR_AX_Z ? "`" : "");
+    } else if (axis >= IR_AX_Z && el_has(el, v, axis == IR_AX_Z ? IR_AX_C : IR_AX_Z)) {
+        diag_help(el->diags, d,
+                  axis == IR_AX_Z ? "it has channels: c = 0 is the first; planes: input image[z, y, x, c]"
+                                  : "it has planes: z = 0 is the first; channels: input image[z, y, x, c]");
     } else {
         diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",
                   axis == IR_AX_C ? "y, x, c" : "z, y, x");

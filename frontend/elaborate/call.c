@@ -309,6 +309,7 @@ static bool settle(Elab *el, Call *call, const OpParam *p, Val *v, Span at)
     if (!check_range(el, call, p, *v, at) || !el_check_unit(el, call, p, *v, at)) {
         return false;
     }
+    el_note_amount(el, call, p, *v, at);
     int own = el_axis_meant(p), grid = el_grid_of(el, call->arg[0]);
     int axis = own < 0 ? IR_AX_X : grid >= 0 && call->arg[0].kind != VAL_VECTOR ? el_axis(el, call->arg[0], own) : own;
     bool fine = true;
@@ -666,7 +667,7 @@ static Val expand(Elab *el, const AstStmt *fn, Scope *env, const Val *args, cons
     Val result = el_err();
     if (!bad && fn->a != NULL) {
         result = el_expr(el, fn->a);
-    } else if (!bad && !el_block(el, fn->body, &result)) {
+    } else if (!bad && !el_block(el, fn->body, &result) && !diags_has(el->diags, DIAG_EXPECTED_END, fn->span)) {
         Diag *d = el_error(el, MISSING_RETURN, fn->name_span, fn->name);
         el_help_return(el, d, fn);
     }
@@ -846,11 +847,15 @@ Val el_call(Elab *el, const AstExpr *e)
         return el_err();
     }
     const Peer *peer = ops_peer(e->name);
+    const Op *meant = peer == NULL ? el_nearest_op(el, e->name) : NULL;
+    const bool takes_words = meant != NULL && el_takes_words(meant);
     const bool sets = peer != NULL && peer->arguments[0] == '\0'; /* getDimensions(w, h): variables that are set */
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
         const AstExpr *value = arg->value;
         bool word =
             value->kind == AST_NAME && (is_property(value) || (peer != NULL && ops_find(el->ops, value->name) != NULL));
+        word = word || (takes_words && value->kind == AST_NAME && el_find(el->scope, value->name) == NULL &&
+                        !el_is_near_name(el, value->name));
         const bool foreign = peer != NULL && (sets || el_is_of_module(el, value) || is_pythons(value));
         if (!word && !foreign) {
             el_expr(el, value);

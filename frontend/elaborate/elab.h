@@ -130,6 +130,14 @@ typedef struct ElOnce { /* the nodes by hash: a chain for each slot, by node */
     Vec(IrId) before;   /* by node: the next one of its chain */
 } ElOnce;
 
+/* A number that an operator takes in percent. */
+typedef struct ElPercent {
+    Span at;
+    const char *name, *op;
+    double value;
+    bool fraction; /* it is at most 1, whatever the params are */
+} ElPercent;
+
 typedef struct Elab {
     Arena *arena;
     IrGraph *g;
@@ -159,6 +167,7 @@ typedef struct Elab {
     Vec(Compiled) compiled;
     Vec(Call *) calls; /* the first of them are open */
     int open_calls;
+    Vec(ElPercent) percents;
     Vec(IrExpr) folds;                 /* each different one */
     Vec(const struct Linear *) linear; /* by expression: what it is as a position (place.c); NULL: not asked yet */
 } Elab;
@@ -322,6 +331,20 @@ const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call);
 /* The radius of a window, or the radii, whose side this is. */
 const char *el_radius_words(Elab *el, const AstExpr *side);
 void el_report_unused(Elab *el);
+/* The operator whose name is nearest to one that is none, or NULL; and whether an operator takes words. */
+const Op *el_nearest_op(Elab *el, const char *name);
+bool el_takes_words(const Op *op);
+/* Whether a name is nearly one that has a value. */
+bool el_is_near_name(Elab *el, const char *name);
+/* Whether a statement gives a name a meaning: later, or one that was not understood. */
+bool el_is_given_somewhere(const Elab *el, const char *name);
+/* Notes a number that may be meant in another unit, and warns of those (amount.c). */
+void el_note_amount(Elab *el, const Call *call, const OpParam *p, Val v, Span at);
+void el_report_amounts(Elab *el);
+/* Complains about arithmetic with masks, labels and texts of which it is known what was meant; false: it is none (mixed.c). */
+bool el_refuse_mixed(Elab *el, const AstExpr *e, Val a, Val b);
+/* The part of a help that says what image[[1, 2]] is here: "channels one by one: ..." (slice.c). */
+const char *el_places_meant(Elab *el, Val v, const AstExpr *e);
 /* Names in functions that nobody calls. */
 void el_check_uncalled(Elab *el);
 

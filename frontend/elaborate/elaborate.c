@@ -496,12 +496,16 @@ static void refuse_output(Elab *el, const AstStmt *s, Val v)
         diag_help(el->diags, d,
                   "values of labels are written as a table: measure(labels, ...); "
                   "painted as an image: v[labels]");
+    } else if (v.kind == VAL_LIST && v.n == 0) {
+        diag_help(el->diags, d,
+                  "there are no lists that grow: each result has a name, and a table a row for each object");
     } else if (v.kind == VAL_NUMBER) {
         diag_help(el->diags, d,
                   "it is known before any image is read; outputs are images, tables "
                   "and whole-image values");
     } else if (v.kind == VAL_FUNCTION) {
-        diag_help(el->diags, d, "call it: output %s_of_image = %s(...)", s->name, s->name);
+        diag_help(el->diags, d, s->a != NULL ? "call it: output %s = %s(...)" : "call it: output %s_of_image = %s(...)",
+                  s->name, s->a != NULL ? el_words(el, at) : s->name);
     } else {
         diag_help(el->diags, d,
                   "outputs are images, masks, labels, tables and whole-image "
@@ -858,6 +862,7 @@ static void check_file(Elab *el)
     el_check_uncalled(el);
     if (outputs && el->diags->errors == 0) {
         el_report_unused(el);
+        el_report_amounts(el);
     }
 }
 

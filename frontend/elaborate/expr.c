@@ -366,7 +366,10 @@ Val el_where(Elab *el, Val v, Val mask, Span span)
     if (!el_is_mask(el, mask)) {
         if (!el_is_bad(mask)) {
             Diag *d = el_error(el, WHERE_NEEDS_MASK, span, el_describe(el, mask));
-            diag_help(el->diags, d, "select with a comparison: v where v > 0");
+            const bool of = mask.kind == VAL_IMAGE && mask.image == IR_K_LABELS;
+            diag_help(el->diags, d,
+                      of ? "the pixels of all objects: `v where labels > 0`; of each object: property(labels, v, mean)"
+                         : "select with a comparison: v where v > 0");
         }
         return el_err();
     }
@@ -478,12 +481,19 @@ static bool refuse_bit(Elab *el, IrExprOp op, const AstExpr *e, Val a)
 {
     double bit = e->b->kind == AST_NUMBER ? e->b->num : 0;
     int exponent;
-    bool one = bit >= 1 && frexp(bit, &exponent) == 0.5;
-    if (op != IR_X_AND || !one || a.kind != VAL_IMAGE || a.image != IR_K_IMAGE) {
+    bool one = bit >= 1 && frexp(bit, &exponent) == 0.5, low = bit > 1 && frexp(bit + 1, &exponent) == 0.5;
+    if (op != IR_X_AND || (!one && !low) || a.kind != VAL_IMAGE || a.image != IR_K_IMAGE) {
         return false;
     }
     const char *image = el_words(el, e->a->span);
+    diags_drop(el->diags, DIAG_FOREIGN_SPELLING, e->span);
     Diag *d = el_error(el, NEEDS_MASK, e->a->span, el_describe(el, a));
+    if (!one) { /* image & 15 */
+        diag_help(el->diags, d,
+                  strchr(image, ' ') != NULL ? "the lowest bits: (%s) %% %g" : "the lowest bits: %s %% %g", image,
+                  bit + 1);
+        return true;
+    }
     diag_help(el->diags, d,
               strchr(image, ' ') != NULL ? "where a bit is set: (%s) // %g %% 2 == 1"
                                          : "where a bit is set: %s // %g %% 2 == 1",
@@ -524,7 +534,7 @@ static Val binary(Elab *el, const AstExpr *e)
     }
     Val b = turned ? el_expr(el, e->b) : el_err(), a = el_word_of(el, e->a, b);
     b = turned ? b : el_word_of(el, e->b, compares ? a : el_err());
-    if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a)) {
+    if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a) || el_refuse_mixed(el, e, a, b)) {
         return el_err();
     }
     warn_of_zero(el, op, e);
@@ -663,20 +673,23 @@ static bool refuse_choice(Elab *el, const AstExpr *e)
 {
     const AstExpr *at = e->args != NULL && e->args->next == NULL && e->args->name == NULL ? e->args->value : NULL;
     bool label = e->a->kind == AST_CALL && strcmp(e->a->name, "label") == 0 && at != NULL && at->kind == AST_NUMBER;
-    const AstExpr *of = at != NULL && at->kind == AST_BINARY && at->a->kind == AST_NAME ? at->a : NULL;
-    bool property =
-        of != NULL && measure_find(of->name, strlen(of->name)) != NULL && el_find(el->scope, of->name) == NULL;
+    const AstExpr *of = at != NULL && at->kind == AST_BINARY ? at->a : NULL;
+    const bool word = of != NULL && (of->kind == AST_NAME || of->kind == AST_MEMBER); /* area, labels.area */
+    bool property = word && measure_find(of->name, strlen(of->name)) != NULL &&
+                    (of->kind == AST_MEMBER || el_find(el->scope, of->name) == NULL);
     if ((!label && !property) || el_is_bad(el_expr(el, e->a))) {
         return false;
     }
     Diag *d = el_error(el, POSITIONAL_INDEX, at->span, "");
-    const char *labels = el_words(el, e->a->span);
+    const Binding *table = e->a->kind == AST_NAME ? el_find(el->scope, e->a->name) : NULL;
+    const bool rows = table != NULL && table->val.kind == VAL_TABLE;
+    const char *labels = rows ? "labels" : el_words(el, e->a->span);
     if (label) {
         diag_help(el->diags, d, "labels alone come of label(...): leave it out; how many there are is count(labels)");
     } else {
         Span rest = {at->span.source, of->span.end, at->span.end};
-        diag_help(el->diags, d, "objects are chosen by a value of each: keep_labels(%s, property(%s, %s) %s)", labels,
-                  labels, of->name, el_words(el, rest));
+        diag_help(el->diags, d, "objects are chosen by a value of each%s: keep_labels(%s, property(%s, %s) %s)",
+                  rows ? ", before they are measured" : "", labels, labels, of->name, el_words(el, rest));
     }
     return true;
 }
@@ -752,7 +765,12 @@ static IrExpr host_number(Elab *el, Val v, Span span, const char *what)
     }
     if (v.kind != VAL_NUMBER || el_is_truth(el, v)) {
         Diag *d = el_error(el, NOT_A_HOST_NUMBER, span, what, el_describe(el, v));
-        if (v.kind == VAL_UNIFORM) {
+        const char *words = el_words(el, span);
+        if (v.kind == VAL_UNIFORM && (strncmp(words, "count(", 6) == 0 || strncmp(words, "max(label", 9) == 0)) {
+            diag_help(el->diags, d,
+                      "objects are taken all at once: property(labels, image, mean) has a value for each of them, and "
+                      "measure(labels, image, mean) a row");
+        } else if (v.kind == VAL_UNIFORM) {
             diag_help(el->diags, d,
                       "a whole-image value is found on the device, after memory has "
                       "been planned; use a param or a number");

@@ -168,6 +168,9 @@ static void without_name(Elab *el, const char *format, const AstArg *arg)
 Stored el_stored(Elab *el, const AstStmt *s, const char *format, bool table)
 {
     Stored out = {{0}};
+    if (diags_has(el->diags, DIAG_UNKNOWN_FORMAT, s->text_span)) {
+        return out;
+    }
     for (const AstArg *arg = s->options; arg != NULL; arg = arg->next) {
         const StoredRow *row = arg->name != NULL ? stored_row(format, arg->name) : NULL;
         if (arg->name == NULL) {

@@ -6,6 +6,7 @@
 #include "../../base/measures.h"
 
 #include <math.h>
+#include <ctype.h>
 #include <string.h>
 
 enum { ALL_IMAGES = -1 };
@@ -95,49 +96,101 @@ static int property_names(Elab *el, const char **names, int most)
     return n;
 }
 
-/* Everyday words, and the properties that they mean. */
+/* Words of every day and of other packages (ImageJ, CellProfiler, SExtractor, photutils, Matlab, EBImage), and the
+ * properties that they mean: in small letters, without `_` and `.`. */
 static const struct {
-    const char *word, *here;
+    const char *words, *here;
 } EVERYDAY[] = {
     {"volume", "area, of voxels; in micrometres with spacing = [pixel_size(z), pixel_size(y), pixel_size(x)]"},
-    {"size", "area, or num_pixels"},
-    {"length", "feret_diameter_max, or axis_major_length of the ellipse"},
-    {"diameter", "equivalent_diameter_area, or feret_diameter_max"},
-    {"roundness", "circularity"},
-    {"aspect_ratio", "property(labels, axis_major_length) / property(labels, axis_minor_length)"},
-    {"position", "centroid, or center_of_mass"},
-    {"flux", "sum, of an image without its background"},
-    {"intensity", "mean, or sum, min, max, median, std"},
-    {"brightness", "mean, or sum, min, max, median, std"},
-    {"integrated_density", "sum"},
-    {"intden", "sum"},
-    {"circ", "circularity"},
-    {"feret", "feret_diameter_max"},
-    {"angle", "orientation"},
-    {"x", "centroid_x, or centroid for all axes"},
-    {"y", "centroid_y, or centroid for all axes"},
-    {"id", "a column `label` is in every table"},
-    {"label", "a column `label` is in every table"},
+    {"size npix isoarea isoareaimage pixelcount areapixels npixels sarea", "area"},
+    {"length maxferetdiameter maxferetproperties maxferet feret maxdiameter diametermax", "feret_diameter_max"},
+    {"minferet minferetdiameter minferetproperties width breadth", "axis_minor_length of the ellipse comes near"},
+    {"feretangle feretx ferety", "orientation, of the ellipse, comes near"},
+    {"diameter equivdiameter equivalentdiameter equivdiameterarea", "equivalent_diameter_area"},
+    {"radius equivalentradius maximumradius meanradius medianradius sradiusmean",
+     "property(labels, equivalent_diameter_area) / 2"},
+    {"roundness circ circularity formfactor compactness round", "circularity"},
+    {"ar aspectratio elongation axisratio",
+     "property(labels, axis_major_length) / property(labels, axis_minor_length)"},
+    {"ellipticity flattening", "1 - property(labels, axis_minor_length) / property(labels, axis_major_length)"},
+    {"major aimage semimajorsigma majoraxis mmajoraxis", "axis_major_length, the whole axis"},
+    {"minor bimage semiminorsigma minoraxis", "axis_minor_length, the whole axis"},
+    {"angle theta thetaimage thetaj2000", "orientation, in radians"},
+    {"position xy location coordinates centroidxy", "centroid, or center_of_mass"},
+    {"x centerx xcentroid x0 locationcenterx mcx", "centroid_x, or centroid for all axes"},
+    {"y centery ycentroid y0 locationcentery mcy", "centroid_y, or centroid for all axes"},
+    {"z centerz zcentroid locationcenterz", "centroid_z, or centroid for all axes"},
+    {"ximage xwinimage xm centermassintensityx xcom", "mass_center_x, counted from 0, or center_of_mass for all axes"},
+    {"yimage ywinimage ym centermassintensityy ycom", "mass_center_y, counted from 0, or center_of_mass for all axes"},
+    {"zm centermassintensityz", "mass_center_z, or center_of_mass for all axes"},
+    {"flux fluxauto fluxiso fluxbest segmentflux kronflux fluxradius apertureflux aperturesum",
+     "sum, of an image without its background; in circles: aperture_sum"},
+    {"mag magauto magiso", "sum, the flux; its magnitude is -2.5 * log10(...) of property(labels, image, sum)"},
+    {"fluxmax peak maxvalue", "max"},
+    {"minvalue fluxmin", "min"},
+    {"intensity brightness bmean", "mean, or sum, min, max, median, std"},
+    {"intden rawintden integrateddensity integratedintensity totalintensity sumintensity", "sum"},
+    {"stddev stdintensity standarddeviation sd bsd", "std"},
+    {"upperquartileintensity q90", "percentile_90"},
+    {"perim perimeterlength sperimeter", "perimeter"},
+    {"bx by boundingbox boundingrectangle bbox", "bbox"},
+    {"convexarea hullarea", "area_convex"},
+    {"filledarea", "area_filled"},
+    {"fwhm fwhmimage", "2.355 * (property(labels, axis_major_length) / 4), of the ellipse"},
+    {"skew skewness kurt kurtosis", "moments_weighted_central, of which it is made"},
+    {"id label number objectnumber", "a column `label` is in every table"},
     {"count", "area is the number of pixels; how many objects there are is count(labels)"},
 };
 
-static const char *everyday(const char *word)
+/* What CellProfiler and EBImage put in front. */
+static const char *const GROUPS[] = {"areashape", "intensity", "location"};
+
+static const char *listed_word(const char *word)
 {
     for (size_t i = 0; i < sizeof EVERYDAY / sizeof EVERYDAY[0]; i++) {
-        if (strcmp(EVERYDAY[i].word, word) == 0) {
+        if (word[0] != '\0' && ops_lists(EVERYDAY[i].words, word)) {
             return EVERYDAY[i].here;
         }
     }
     return NULL;
 }
 
+/* Without capitals and marks; a property that is so called; NULL: none. */
+static const char *everyday(Elab *el, const char *name, const char *const *names, int n)
+{
+    char *word = arena_strdup(el->arena, name);
+    size_t length = 0;
+    for (const char *p = name; *p != '\0'; p++) {
+        if (isalnum((unsigned char)*p)) {
+            word[length++] = (char)tolower((unsigned char)*p);
+        }
+    }
+    word[length] = '\0';
+    const char *here = listed_word(word);
+    for (size_t i = 0; i < sizeof GROUPS / sizeof *GROUPS && here == NULL; i++) {
+        const size_t front = strlen(GROUPS[i]);
+        const bool grouped = strncmp(word, GROUPS[i], front) == 0 && word[front] != '\0';
+        const char *bare = grouped ? word + front : "";
+        here = grouped ? listed_word(bare) : NULL;
+        for (int k = 0; k < n && grouped && here == NULL; k++) { /* AreaShape_MajorAxisLength */
+            size_t at = 0;
+            for (const char *p = names[k]; *p != '\0' && at < strlen(bare) + 1; p++) {
+                at += *p == '_' ? 0 : *p == bare[at] ? 1 : strlen(bare) + 2;
+            }
+            here = at == strlen(bare) ? names[k] : here;
+        }
+    }
+    return here;
+}
+
 static void unknown_property(Elab *el, const char *name, Span at)
 {
     const char *names[256];
-    const char *near = fe_nearest(name, names, property_names(el, names, 256));
+    const int n = property_names(el, names, 256);
+    const char *near = fe_nearest(name, names, n), *here = everyday(el, name, names, n);
     Diag *d = el_error(el, UNKNOWN_PROPERTY, at, name);
-    if (everyday(name) != NULL) {
-        diag_help(el->diags, d, "here: %s", everyday(name));
+    if (here != NULL) {
+        diag_help(el->diags, d, "here: %s", here);
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else {

@@ -160,6 +160,18 @@ static bool is_broken(const Elab *el, const char *name)
     return n != NULL;
 }
 
+bool el_is_near_name(Elab *el, const char *name)
+{
+    Names names = {0};
+    add_names(el, &names, el->scope, false);
+    return fe_nearest(name, names.at, names.n) != NULL;
+}
+
+bool el_is_given_somewhere(const Elab *el, const char *name)
+{
+    return is_broken(el, name) || assigned_later(el->file->statements, name, (Span){.begin = 0}) != NULL;
+}
+
 static bool has_input(const AstFile *file)
 {
     const AstStmt *s = file->statements;
@@ -207,6 +219,32 @@ static bool help_script(Elab *el, Diag *d, const char *name)
     return false;
 }
 
+/* a = b % blur, and // blur: a comment of one word. */
+static bool help_comment(Elab *el, Diag *d, Span span)
+{
+    const char *text = span.source->text;
+    int at = span.begin;
+    while (at > 0 && text[at - 1] == ' ') {
+        at--;
+    }
+    const bool ends = strchr("\r\n", text[span.end]) != NULL,
+               slashes = at > 1 && text[at - 1] == '/' && text[at - 2] == '/';
+    if (!ends || at == 0 || (text[at - 1] != '%' && !slashes)) {
+        return false;
+    }
+    diag_help(el->diags, d,
+              slashes ? "a comment starts with `#`; `//` divides and rounds down"
+                      : "a comment starts with `#`; `%%` is the remainder");
+    return true;
+}
+
+/* What further images of an analysis are called. */
+static bool is_further_image(const char *name)
+{
+    return ops_lists(
+        "background bg flat flatfield dark bias darkfield mask roi seg segmentation reference ref blank empty", name);
+}
+
 Val el_unknown(Elab *el, const char *name, Span span)
 {
     if (is_broken(el, name)) {
@@ -226,7 +264,17 @@ Val el_unknown(Elab *el, const char *name, Span span)
             diag_help(el->diags, d, "as a border: %s", words_border_elsewhere(name));
             return el_err();
         }
+        const Op *op = ops_find(el->ops, name);
+        const char *text = span.source->text, *inside = text + span.end + 1;
+        const size_t n = text[span.end] == '[' ? strcspn(inside, "[]\r\n") : 0;
+        const bool bracket = n > 0 && n <= 60 && inside[n] == ']'; /* gaussian[image, 2] */
+        dots = bracket                                                   ? arena_strndup(el->arena, inside, n)
+               : op->n_params > 0 && (op->param[0].types & OP_AXIS) != 0 ? "x"
+                                                                         : dots;
         diag_help(el->diags, d, "operators take their arguments in parentheses: %s(%s)", name, dots);
+        if (bracket || op->n_params == 0 || (op->param[0].types & OP_AXIS) != 0) {
+            return el_err();
+        }
         diag_help(el->diags, d, "to give it to a function, make a function of it: fn my_%s(v) = %s(v%s)", name, name,
                   ops_find(el->ops, name)->n_params > 1 ? ", ..." : "");
         return el_err();
@@ -244,13 +292,15 @@ Val el_unknown(Elab *el, const char *name, Span span)
     vec_push(el->arena, &names, "false");
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
-    if (help_script(el, d, name)) {
+    if (help_script(el, d, name) || help_comment(el, d, span)) {
         return el_err();
     }
     if (strcmp(name, "None") == 0 || strcmp(name, "null") == 0 || strcmp(name, "NULL") == 0) {
         diag_help(el->diags, d,
                   "leave it out: an argument that is not given has its default, and a name gets a value "
                   "where there is one");
+    } else if (ops_lists("NA NaN NAN Nan", name)) {
+        diag_help(el->diags, d, "NaN is `nan`; pixels without a value are those where isnan(image) is true");
     } else if (strlen(name) == 1 && strchr("xyzXYZ", name[0]) != NULL) {
         diag_help(el->diags, d, "the coordinate of a pixel is %c_of(image)", tolower((unsigned char)name[0]));
     } else if (measure_find(name, strlen(name)) != NULL && near == NULL) {
@@ -268,30 +318,39 @@ Val el_unknown(Elab *el, const char *name, Span span)
         diag_help(el->diags, d, "labels are the objects of a mask: %s = label(image > otsu(image))", name);
     } else if (!has_input(el->file)) {
         diag_help(el->diags, d, "a pipeline begins with its input: input %s[y, x]", name);
+    } else if (is_further_image(name)) {
+        diag_help(el->diags, d, "a second image is an input: input %s[y, x]; what is computed is named above: %s = ...",
+                  name, name);
     } else {
         diag_help(el->diags, d, "give it a meaning above: %s = ...", name);
     }
     return el_err();
 }
 
-/* Operators that do what the word says, the first few of them. */
-static void help_search(Elab *el, Diag *d, const char *word)
+/* Operators that do what the word says, the first few of them; false: none. */
+static bool find_by_word(Elab *el, const char *word, Str *found)
 {
     enum { MOST = 4 };
     char *words[] = {arena_strdup(el->arena, word)};
     const OpFound *of = ops_search(el->arena, el->ops, words, strlen(word) >= 4, OP_FOUND_EFFECT);
-    Str found;
-    str_init(&found, el->arena);
     int n = 0;
     for (int place = OP_FOUND_FIRST; place >= OP_FOUND_EFFECT; place--) {
         for (int i = 0; i < el->ops->n; i++) {
             if ((int)of[i] == place && el->ops->at[i].group != NULL && n++ < MOST) {
-                str_addf(&found, "%s%s", found.n > 0 ? ", " : "", el->ops->at[i].name);
+                str_addf(found, "%s%s", found->n > 0 ? ", " : "", el->ops->at[i].name);
             }
         }
     }
-    if (n > 0) {
-        diag_help(el->diags, d, "operators that do such things: %s%s", found.at, n > MOST ? " ..." : "");
+    str_add(found, n > MOST ? " ..." : "");
+    return n > 0;
+}
+
+static void help_search(Elab *el, Diag *d, const char *word)
+{
+    Str found;
+    str_init(&found, el->arena);
+    if (find_by_word(el, word, &found)) {
+        diag_help(el->diags, d, "operators that do such things: %s", found.at);
     } else {
         diag_help(el->diags, d, "`pipec ops WORD` searches the operators by what they do");
     }
@@ -377,6 +436,24 @@ static const char *nearest_operator(Elab *el, const Names *names, const char *na
     return near != NULL ? near : fe_nearest(name, names->at, names->n);
 }
 
+/* Every operator and function. */
+static Names all_operators(Elab *el)
+{
+    Names names = {0};
+    add_names(el, &names, el->scope, true);
+    for (int i = 0; i < el->ops->n; i++) {
+        vec_push(el->arena, &names, el->ops->at[i].name);
+    }
+    return names;
+}
+
+const Op *el_nearest_op(Elab *el, const char *name)
+{
+    const Names names = all_operators(el);
+    const char *near = nearest_operator(el, &names, name);
+    return near != NULL ? ops_find(el->ops, near) : NULL;
+}
+
 Val el_unknown_operator(Elab *el, const AstExpr *call)
 {
     if (is_broken(el, call->name) || diags_has(el->diags, DIAG_RESERVED_WORD, call->word)) {
@@ -399,12 +476,14 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
         }
         return el_err();
     }
-    Names names = {0};
-    add_names(el, &names, el->scope, true);
-    for (int i = 0; i < el->ops->n; i++) {
-        vec_push(el->arena, &names, el->ops->at[i].name);
-    }
+    const Names names = all_operators(el);
     const char *near = nearest_operator(el, &names, call->name);
+    Str meant; /* a word that says what is wanted is no slip, though another be near */
+    str_init(&meant, el->arena);
+    const char *const one[] = {near};
+    if (near != NULL && fe_nearest_within(call->name, one, 1, 1) == NULL && find_by_word(el, call->name, &meant)) {
+        near = NULL;
+    }
     Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
     if (el_is_format(call->name)) {
         const char *value = call->args != NULL ? el_words(el, call->args->value->span) : "image";
@@ -483,7 +562,7 @@ static const Locals *with_local(Elab *el, const Locals *locals, const char *name
 }
 
 /* Words that an operator takes are no names; which of its arguments may be one only a call tells. */
-static bool takes_words(const Op *op)
+bool el_takes_words(const Op *op)
 {
     bool takes = false;
     for (int i = 0; op != NULL && i < op->n_params; i++) {
@@ -514,7 +593,7 @@ static void check_expr(Elab *el, const Locals *locals, const AstExpr *e)
     check_expr(el, locals, e->a);
     check_expr(el, locals, e->b);
     check_expr(el, locals, e->c);
-    const bool words = e->kind == AST_CALL && takes_words(ops_find(el->ops, e->name));
+    const bool words = e->kind == AST_CALL && el_takes_words(ops_find(el->ops, e->name));
     for (const AstArg *a = e->args; a != NULL; a = a->next) {
         check_expr(el, locals, words && a->value != NULL && a->value->kind == AST_NAME ? NULL : a->value);
     }

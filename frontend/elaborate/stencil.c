@@ -111,6 +111,18 @@ static bool read_channel(Elab *el, Val v, Index *ix, const AstArg *arg)
         diag_help(el->diags, d, "channels are counted from 0: c = 0 is the first");
         return false;
     }
+    if (text->kind == AST_NAME && el_find(el->scope, text->name) == NULL && !words_is_known(text->name)) { /* c = red */
+        static const char *const COLOURS[] = {"red", "green", "blue", "r", "g", "b"};
+        int i = 0;
+        while (i < 6 && strcmp(COLOURS[i], text->name) != 0) {
+            i++;
+        }
+        Diag *d = el_error(el, NOT_A_HOST_NUMBER, text->span, "a channel", "a name without a value");
+        diag_help(el->diags, d,
+                  i < 6 ? "channels are counted from 0: c = %d" : "channels are counted from 0: c = 0 is the first",
+                  i % 3);
+        return false;
+    }
     IrExpr e = el_host_number(el, arg->value, "a channel");
     if (e == 0 || !el_need_axis(el, v, IR_AX_C, arg->name_span)) {
         return false;
@@ -242,8 +254,10 @@ static bool read_index(Elab *el, Val v, Index *ix, const AstExpr *e)
         }
         if (arg->name == NULL) {
             Diag *d = el_error(el, POSITIONAL_INDEX, arg->value->span, "");
-            const char *image = el_words(el, e->a->span);
-            if (has_numbers(e) || (arg->value->kind == AST_BINARY && arg->value->op[0] == '/')) {
+            const char *image = el_words(el, e->a->span), *places = el_places_meant(el, v, e);
+            if (places != NULL) {
+                diag_help(el->diags, d, "%s", places);
+            } else if (has_numbers(e) || (arg->value->kind == AST_BINARY && arg->value->op[0] == '/')) {
                 diag_help(el->diags, d, "by the names of the axes: %s; beside the pixel: %s[dx = 1]",
                           with_axes(el, v, e), image);
             } else if (arg->value->kind == AST_NAME && el_find(el->scope, arg->value->name) != NULL &&

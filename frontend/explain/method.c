@@ -27,12 +27,28 @@ static const char *module_of(const Elab *el, const AstExpr *owner)
     while (owner->kind == AST_MEMBER) {
         owner = owner->a;
     }
-    for (size_t i = 0; i < sizeof MODULES / sizeof *MODULES && owner->kind == AST_NAME; i++) {
-        if (strcmp(MODULES[i], owner->name) == 0 && el_find(el->scope, owner->name) == NULL) {
+    const bool free = owner->kind == AST_NAME && el_find(el->scope, owner->name) == NULL;
+    for (size_t i = 0; i < sizeof MODULES / sizeof *MODULES && free; i++) {
+        if (strcmp(MODULES[i], owner->name) == 0) {
             return owner->name;
         }
     }
     return NULL;
+}
+
+/* flt.gaussian(image, 2): a name that nobody gives, in front of a call with an image, is a module of somebody's. */
+static const char *unknown_module(const Elab *el, const AstExpr *e)
+{
+    const AstExpr *owner = e->a, *first = e->args != NULL ? e->args->value : NULL;
+    while (owner->kind == AST_MEMBER) {
+        owner = owner->a;
+    }
+    const Binding *b = first != NULL && first->kind == AST_NAME ? el_find(el->scope, first->name) : NULL;
+    const bool image =
+        first != NULL && (b != NULL ? b->val.kind == VAL_IMAGE : first->kind == AST_CALL || first->kind == AST_BINARY);
+    const bool free =
+        owner->kind == AST_NAME && el_find(el->scope, owner->name) == NULL && ops_find(el->ops, owner->name) == NULL;
+    return image && free && !el_is_given_somewhere(el, owner->name) ? owner->name : NULL;
 }
 
 bool el_is_of_module(const Elab *el, const AstExpr *e)
@@ -51,11 +67,17 @@ static const struct {
      "results are files that other programs show: `output picture = ... as png`"},
     {"rand randn random normal uniform poisson randint default_rng",
      "nothing is random here, so that each run gives the same; patterns are made of x_of(image), y_of(image)"},
+    {"na nan null", "pixels without a value are those where isnan(image) is true"},
     {"copy", "nothing is copied: a value keeps its name, and never changes"},
     {"reshape flatten ravel squeeze", "axes have names: `image[z = 0]` is a plane, `image[c = 0]` a channel"},
     {"ones ones_like full", "a window of ones is box(1), 3 x 3 pixels; an image of ones is canvas(image) + 1"},
     {"array asarray zeros empty", "images come from `input`; canvas(image) is one of zeros"},
     {"append", "there are no lists that grow: each result has a name, and tables have a row for each object"},
+    {"sort_values sort sort_by order_by sortrows",
+     "rows are sorted where they are made: measure(labels, area, sort = area)"},
+    {"head tail iloc loc groupby describe query drop merge agg pivot",
+     "a table is written and not read: objects are chosen before, keep_labels(labels, property(labels, area) > 50), and "
+     "`--by` of a run sums up"},
     {"join glob listdir", "the run is given files and folders: pipec run FILE.pipe FOLDER"},
 };
 
@@ -191,6 +213,7 @@ const AstExpr *el_without_dot(Elab *el, const AstExpr *e)
 Val el_method(Elab *el, const AstExpr *e)
 {
     const char *module = module_of(el, e->a), *help = help_for_method(e->name);
+    module = module == NULL ? unknown_module(el, e) : module;
     if (module == NULL && el_is_bad(el_expr(el, e->a))) {
         return el_err();
     }

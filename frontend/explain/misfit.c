@@ -8,6 +8,7 @@
 
 #include "../../base/measures.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -61,6 +62,12 @@ static const struct {
     {"kernel", "weights", "rows of numbers"},
     {"angle", "degrees", "a number, in degrees"},
     {"factor", "by", "a number"},
+    {"a_min", "lo", "the lowest value"},
+    {"a_max", "hi", "the highest value"},
+    {"min", "lo", "the lowest value"},
+    {"max", "hi", "the highest value"},
+    {"lower", "lo", "the lowest value"},
+    {"upper", "hi", "the highest value"},
     {"intensity_image", "columns", "images by themselves, after the labels: measure(labels, image, mean)"},
     {"properties", "columns", "words, after labels and images: measure(labels, image, area, mean)"},
 };
@@ -475,11 +482,47 @@ static bool refuse_equals(Elab *el, const Call *call, const AstArg *arg)
     return true;
 }
 
+/* The parameter that a text names; NULL: it names none. */
+static const char *named_by(Elab *el, const Op *op, const AstExpr *e)
+{
+    const bool text = (e->kind == AST_STRING || e->kind == AST_ERROR) && e->name != NULL;
+    char *name = arena_strdup(el->arena, text ? e->name : "");
+    for (char *p = name; *p != '\0'; p++) {
+        *p = (char)tolower((unsigned char)*p);
+    }
+    for (int i = 0; i < op->n_params; i++) {
+        if (strcmp(op->param[i].name, name) == 0 && !op->param[i].rest) {
+            return op->param[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* gaussian(image, "sigma", 2), as Matlab and macros name arguments: said of the name, and not of the value again. */
+static bool refuse_pair(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
+{
+    for (const AstArg *before = e->args; before != arg; before = before->next) {
+        if (before->next == arg && before->name == NULL && named_by(el, call->op, before->value) != NULL) {
+            return true;
+        }
+    }
+    const char *name = arg->name == NULL && arg->next != NULL ? named_by(el, call->op, arg->value) : NULL;
+    if (name == NULL) {
+        return false;
+    }
+    diags_drop(el->diags, DIAG_FOREIGN_SPELLING, arg->value->span);
+    const Span pair = {arg->value->span.source, arg->value->span.begin, arg->next->value->span.end};
+    Diag *d = el_error(el, FOREIGN_SPELLING, pair, el_words(el, pair));
+    diag_help(el->diags, d, "an argument is named with `=`: `%s = %s`", name, el_words(el, arg->next->value->span));
+    return true;
+}
+
 bool el_refuse_misfit(Elab *el, const Call *call, const AstExpr *e, const AstArg *arg)
 {
-    return refuse_reduction(el, call, e, arg) || refuse_numbered_axis(el, call, e, arg) ||
-           refuse_minus(el, call, arg) || refuse_rows(el, call, e, arg) || refuse_third_image(el, call, e, arg) ||
-           refuse_setting(el, call, e, arg) || refuse_properties(el, call, arg) || refuse_equals(el, call, arg);
+    return refuse_pair(el, call, e, arg) || refuse_reduction(el, call, e, arg) ||
+           refuse_numbered_axis(el, call, e, arg) || refuse_minus(el, call, arg) || refuse_rows(el, call, e, arg) ||
+           refuse_third_image(el, call, e, arg) || refuse_setting(el, call, e, arg) ||
+           refuse_properties(el, call, arg) || refuse_equals(el, call, arg);
 }
 
 /* ---- axes that an image lacks ------------------------------------------------------------ */

@@ -88,12 +88,81 @@ static const char *without_module(Elab *el, const AstExpr *call)
                 : el_words(el, (Span){call->span.source, call->word.begin, call->span.end});
 }
 
+/* ---- calls of peers within others ---- */
+
+static const char *call_here(Elab *el, const Peer *peer, const AstExpr *call);
+
+typedef struct Rewritten {
+    Str *out;
+    int at; /* bytes of the source that are there */
+} Rewritten;
+
+/* Whether words hold together, whatever stands beside them. */
+static bool holds_together(const char *words)
+{
+    int depth = 0;
+    for (const char *p = words; *p != '\0'; p++) {
+        depth += (strchr("([", *p) != NULL) - (strchr(")]", *p) != NULL);
+        if (*p == ' ' && depth == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_peer_call(const Elab *el, const AstExpr *e)
+{
+    const bool call = e->kind == AST_CALL && e->name != NULL && (e->a == NULL || el_is_of_module(el, e));
+    const Peer *peer = call ? ops_peer(e->name) : NULL;
+    return peer != NULL && peer->here[0] != '\0' && strncmp(peer->here, "output ", 7) != 0 &&
+           strncmp(peer->here, "input ", 6) != 0 && el_find(el->scope, e->name) == NULL;
+}
+
+/* Puts what is written here in place of each call of a peer. */
+static void rewrite(Elab *el, Rewritten *r, const AstExpr *e, bool alone)
+{
+    if (e == NULL || e->kind == AST_ERROR) {
+        return;
+    }
+    const char *text = e->span.source->text;
+    if (is_peer_call(el, e)) {
+        const char *here = call_here(el, ops_peer(e->name), e);
+        const bool bare = alone || holds_together(here);
+        str_addn(r->out, text + r->at, (size_t)(e->span.begin - r->at));
+        str_addf(r->out, bare ? "%s" : "(%s)", here);
+        r->at = e->span.end;
+        return;
+    }
+    if (e->kind == AST_CALL && e->a != NULL && el_is_of_module(el, e)) { /* np.sqrt(v) */
+        str_addn(r->out, text + r->at, (size_t)(e->span.begin - r->at));
+        r->at = e->word.begin;
+    } else {
+        rewrite(el, r, e->a, false);
+    }
+    rewrite(el, r, e->b, false);
+    rewrite(el, r, e->c, false);
+    for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
+        rewrite(el, r, arg->value, e->kind == AST_CALL || e->kind == AST_LIST);
+    }
+}
+
+/* The words of an expression with all that it calls as it is called here. */
+static const char *words_here(Elab *el, const AstExpr *e)
+{
+    Str out;
+    str_init(&out, el->arena);
+    Rewritten r = {&out, e->span.begin};
+    rewrite(el, &r, e, true);
+    str_addn(&out, e->span.source->text + r.at, (size_t)(e->span.end - r.at));
+    return out.at;
+}
+
 static const char *words_of(Elab *el, const AstArg *arg)
 {
     if (arg->value->kind == AST_CALL && el_is_of_module(el, arg->value)) {
         return without_module(el, arg->value);
     }
-    const char *words = el_words(el, arg->value->span);
+    const char *words = words_here(el, arg->value);
     bool tuple = arg->value->kind == AST_LIST && arg->value->op != NULL && words[strlen(words) - 1] == ')';
     return tuple ? arena_printf(el->arena, "[%.*s]", (int)strlen(words) - 2, words + 1) : words;
 }
@@ -280,6 +349,23 @@ static bool has_no_side(const Elab *el, const AstExpr *e)
     return rows || e->kind == AST_CALL || (b != NULL && b->val.kind == VAL_IMAGE);
 }
 
+/* A parameter 'square' is just this text: one that is another speaks against the spelling.  True when it is so. */
+static bool is_quoted(Spelling *s, int k, const AstArg *arg)
+{
+    const char *p = s->parameters;
+    for (int i = 0; i < k && p != NULL; i++) {
+        p = strchr(p, ' ');
+        p += p != NULL;
+    }
+    if (p == NULL || p[0] != '\'') {
+        return false;
+    }
+    const size_t n = strcspn(p + 1, "'");
+    const bool same = is_text(arg->value) && strlen(arg->value->name) == n && strncmp(arg->value->name, p + 1, n) == 0;
+    s->lost += same ? 0 : LEFT_OUT;
+    return same;
+}
+
 /* Marks the arguments that the text uses, and counts those that it lacks. */
 static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *args)
 {
@@ -302,7 +388,9 @@ static void mark_used(Elab *el, Spelling *s, const int *place, const AstArg *arg
     int i = 0;
     for (const AstArg *arg = args; arg != NULL && i < ARGUMENTS; arg = arg->next, i++) {
         bool none = arg->value->kind == AST_NAME && strcmp(arg->value->name, "None") == 0;
-        s->used[i] = none || (place[i] >= 0 && place[i] < SLOTS && used[place[i]] && s->slot[place[i]] == arg);
+        const bool quoted = place[i] >= 0 && arg->name == NULL && is_quoted(s, place[i], arg);
+        s->used[i] =
+            none || quoted || (place[i] >= 0 && place[i] < SLOTS && used[place[i]] && s->slot[place[i]] == arg);
         s->lost += !s->used[i];
     }
 }
@@ -361,7 +449,8 @@ const char *el_radius_words(Elab *el, const AstExpr *side)
     return radius_words(el, &rounded, side);
 }
 
-const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
+/* Of the ways to write a call the one that leaves the least out. */
+static Spelling best_spelling(Elab *el, const Peer *peer, const AstExpr *call)
 {
     Spelling best = {.here = peer->here, .arguments = peer->arguments, .lost = 0};
     best = spell(el, best, call);
@@ -372,6 +461,24 @@ const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
             s = spell(el, s, call);
             best = s.lost < best.lost + (best.parameters == NULL) ? s : best;
         }
+    }
+    return best;
+}
+
+static const char *call_here(Elab *el, const Peer *peer, const AstExpr *call)
+{
+    Spelling best = best_spelling(el, peer, call);
+    const char *text = filled(el, &best);
+    const size_t n = strcspn(text, "#;");
+    return arena_strndup(el->arena, text, n > 0 && text[n] != '\0' && text[n - 1] == ' ' ? n - 1 : n);
+}
+
+const char *el_peer_help(Elab *el, const Peer *peer, const AstExpr *call)
+{
+    Spelling best = best_spelling(el, peer, call);
+    const bool reads = call != NULL && file_name(el, call) != NULL && ops_lists("open read load imread", call->name);
+    if (reads) {
+        best = (Spelling){.here = "input image[y, x]", .arguments = ""};
     }
     Str out;
     str_init(&out, el->arena);

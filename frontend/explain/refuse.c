@@ -116,7 +116,8 @@ Diag *el_refuse_window(Elab *el, const Op *op, const char *window, Span at)
                   window, op->name, window, op->name);
         return d;
     }
-    if (strpbrk(window, "<>=") != NULL) {
+    const Binding *b = el_find(el->scope, window);
+    if (strpbrk(window, "<>=") != NULL || (b != NULL && el_is_mask(el, b->val))) {
         diag_help(el->diags, d, "of the pixels of a mask: %s(image where %s)", op->name, window);
         return d;
     }

@@ -157,6 +157,42 @@ static Subscript read(Elab *el, Val v, const AstExpr *e)
     return s;
 }
 
+const char *el_places_meant(Elab *el, Val v, const AstExpr *e)
+{
+    const AstExpr *list = e->args->value;
+    if (list->kind != AST_LIST || e->args->next != NULL || list->args == NULL) {
+        return NULL;
+    }
+    const char *image = words(el, e->a), *all = NULL;
+    const bool channels = el_has(el, v, IR_AX_C), planes = !channels && el_has(el, v, IR_AX_Z);
+    const AstArg *last = list->args;
+    bool row = is_whole(last->value);
+    for (; last->next != NULL; last = last->next) { /* 1, 2, 3: one after the other */
+        row = row && is_whole(last->next->value) && last->next->value->num == last->value->num + 1;
+    }
+    for (const AstArg *a = list->args; a != NULL && channels; a = a->next) {
+        const char *one = arena_printf(el->arena, "%s[c = %s]", image, words(el, a->value));
+        all = all == NULL ? one : arena_printf(el->arena, "concatenate(%s, %s, axis = c)", all, one);
+    }
+    if (channels) {
+        return arena_printf(el->arena, "channels are named one by one: `%s`", all);
+    }
+    if (!row) {
+        return arena_printf(el->arena, "a place is one number: %s[%s = %s]", image, planes ? "z" : "y",
+                            words(el, list->args->value));
+    }
+    return arena_printf(el->arena, "write `crop(%s, %s = %g, %s = %g)`", image, planes ? "z" : "y",
+                        list->args->value->num, planes ? "depth" : "height",
+                        last->value->num - list->args->value->num + 1);
+}
+
+/* None or np.newaxis, where numpy gets an axis more. */
+static bool is_newaxis(const AstExpr *e)
+{
+    return (e->kind == AST_NAME && strcmp(e->name, "None") == 0) ||
+           ((e->kind == AST_NAME || e->kind == AST_MEMBER) && strcmp(e->name, "newaxis") == 0);
+}
+
 /* image[dx: 1] */
 static const AstExpr *with_colon(const AstExpr *e)
 {
@@ -167,9 +203,10 @@ static const AstExpr *with_colon(const AstExpr *e)
 
 bool el_refuse_slice(Elab *el, const AstExpr *e)
 {
-    bool slices = false;
+    bool slices = false, newaxis = false;
     for (const AstArg *arg = e->args; arg != NULL; arg = arg->next) {
-        slices = slices || arg->value->kind == AST_SLICE || (arg->name == NULL && is_minus(arg->value));
+        newaxis = newaxis || (arg->name == NULL && is_newaxis(arg->value));
+        slices = slices || newaxis || arg->value->kind == AST_SLICE || (arg->name == NULL && is_minus(arg->value));
     }
     if (!slices) {
         return false;
@@ -180,7 +217,9 @@ bool el_refuse_slice(Elab *el, const AstExpr *e)
     }
     const Span inside = {e->word.source, e->word.begin + 1, e->word.end - 1};
     Diag *d = el_error(el, SLICE, e->word, words(el, &(AstExpr){.span = inside}));
-    if (with_colon(e) != NULL) {
+    if (newaxis) {
+        diag_help(el->diags, d, "axes have names, and images meet by them: leave it out, `%s`", words(el, e->a));
+    } else if (with_colon(e) != NULL) {
         const AstExpr *slice = with_colon(e);
         diag_help(el->diags, d, "places are named with `=`: `%s[%s = %s]`; a part is crop(image, x = 10, width = 20)",
                   words(el, e->a), slice->a->name, words(el, slice->b));

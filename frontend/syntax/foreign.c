@@ -43,6 +43,10 @@ bool foreign_is_given(const SyntaxCase *c, const char *name)
     return false;
 }
 
+#define FUNCTION_HELP "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"
+#define NAME_HELP "a value gets its name with `name = ...` alone"
+#define OUTPUT_HELP "results are written with `output name = ...`"
+
 /* ---- numbers and words between values ---- */
 
 #define UNITS_HELP "units are nm, um, mm and px, um2 of areas and um3 of volumes"
@@ -138,34 +142,8 @@ static const struct {
     {"equals eq EQ", "write `==`"},
     {"elif ELIF elseif", "a second choice follows `else`: `a if m else b if n else c`"},
     {"then THEN", "a choice is written `a if condition else b`"},
+    {"step by", "a range goes by ones: `image[dx = 2 * i] for i in -2 .. 2`"},
 };
-
-/* f = lambda v: v * 2 */
-static bool foreign_lambda(const SyntaxCase *c)
-{
-    const Token *word = c->found - 1;
-    while (word >= c->first && (word->kind == T_NAME || word->kind == T_COMMA) && !syntax_is(word, "lambda")) {
-        word--;
-    }
-    if (word < c->first || !is_one_of(word, "lambda")) {
-        return false;
-    }
-    Diag *d = foreign(c, word);
-    const Token *colon = word + 1;
-    while (colon->kind == T_NAME || colon->kind == T_COMMA) {
-        colon++;
-    }
-    bool named = word == c->first + 2 && c->first[1].kind == T_ASSIGN && colon->kind == T_COLON;
-    const char *text = c->p->source->text;
-    if (named && word[1].kind == T_NAME) {
-        diag_help(c->p->diags, d, "a function is written `fn %s(%.*s) =%.*s`", c->first->text,
-                  colon->begin - word[1].begin, text + word[1].begin, (int)strcspn(text + colon->end, "\r\n#"),
-                  text + colon->end);
-    } else {
-        syntax_help(c, d, "a function has a line of its own: `fn twice(v) = v * 2`");
-    }
-    return true;
-}
 
 /* 1 to 10 */
 static bool foreign_to(const SyntaxCase *c)
@@ -192,9 +170,6 @@ static bool foreign_to(const SyntaxCase *c)
 
 bool foreign_word(const SyntaxCase *c)
 {
-    if (foreign_lambda(c)) {
-        return true;
-    }
     if (!token_ends_value(c->before->kind) || c->at_start) {
         return false;
     }
@@ -207,9 +182,40 @@ bool foreign_word(const SyntaxCase *c)
     return foreign_to(c);
 }
 
+/* disp(['mean ' num2str(m)]), which is not understood further in. */
+bool foreign_print(const SyntaxCase *c)
+{
+    if (!is_one_of(c->first, "disp print printf fprintf cat message console log println sprintf") ||
+        (c->first[1].kind != T_OPEN && c->first[1].kind != T_DOT) || c->first->kind != T_NAME) {
+        return false;
+    }
+    const Token *end = c->first;
+    while (end->kind != T_NEWLINE && end->kind != T_END) {
+        end++;
+    }
+    const Span all = {c->p->source, c->first->begin, end->begin};
+    diags_drop(c->p->diags, DIAG_FOREIGN_SPELLING, all);
+    Diag *d = diag_add(c->p->diags, DIAG_UNKNOWN_STATEMENT, token_span(c->p->source, c->first), c->first->text);
+    syntax_help(c, d, OUTPUT_HELP);
+    return true;
+}
+
+/* """Counts nuclei.""", or a line of text. */
+static bool foreign_text(const SyntaxCase *c)
+{
+    if (c->first->kind != T_STRING || c->first->silent || (!c->at_start && c->found->kind != T_STRING)) {
+        return false;
+    }
+    diag_add(c->p->diags, DIAG_FOREIGN_COMMENT, token_span(c->p->source, c->first), "\"");
+    return true;
+}
+
 /* % blur */
 bool foreign_comment(const SyntaxCase *c)
 {
+    if (foreign_text(c)) {
+        return true;
+    }
     if (!c->at_start || c->found->kind != T_FACTOR || !syntax_is(c->found, "%")) {
         return false;
     }
@@ -242,15 +248,31 @@ static double rounds_of(const Token *value)
 static void help_for(const SyntaxCase *c, Diag *d)
 {
     const Token *in = c->first;
-    while (in < c->found && in->kind != T_IN) { /* for i = 1:10 has none */
+    while (in->kind != T_IN && in->kind != T_ASSIGN && in->kind != T_NEWLINE && in->kind != T_END) {
         in++;
     }
-    bool matlab = in->kind == T_ASSIGN && in[1].kind == T_NUMBER && in[3].kind == T_NUMBER &&
-                  (in[2].kind == T_COLON || in[2].kind == T_RANGE);
-    double rounds = matlab ? in[3].num - in[1].num + 1 : rounds_of(in + 1);
+    const bool lo = in->kind != T_NEWLINE && in->kind != T_END && in[1].kind == T_NUMBER;
+    const bool matlab = lo && in[3].kind == T_NUMBER && (in[2].kind == T_COLON || in[2].kind == T_RANGE); /* i = 1:3 */
+    const bool counts = lo && in[2].kind == T_COMMA && in[4].kind == T_COMPARE; /* i = 0; i < 3 */
+    double rounds = matlab                             ? in[3].num - in[1].num + 1
+                    : counts && in[5].kind == T_NUMBER ? in[5].num - in[1].num + (in[4].text[1] == '=')
+                    : in->kind == T_IN                 ? rounds_of(in + 1)
+                                                       : 0;
+    const bool things =
+        (counts && in[5].kind == T_NAME) || (in->kind == T_IN && in[1].kind == T_NAME && !syntax_is(in + 1, "range"));
+    const Token *of = in->kind == T_IN ? in + 1 : NULL;
+    for (; of != NULL && of->kind != T_NEWLINE && of->kind != T_END; of++) {
+        if (is_one_of(of, "listdir glob files filelist dir iglob rglob imread list_files")) {
+            syntax_help(c, d, "the run takes one file after the other: pipec run FILE.pipe FOLDER");
+            return;
+        }
+    }
     if (rounds > 0) {
         diag_help(c->p->diags, d, "a pipeline repeats with: repeat %.0f { ... }", rounds);
-    } else if (in + 1 == c->found - 1 && in[1].kind == T_NAME) {
+    } else if (in->kind == T_IN && (in[1].kind == T_OPEN || in[1].kind == T_OPEN_SQUARE)) {
+        syntax_help(
+            c, d, "a line for each value, or all at once: `max(gaussian(image, pick(k, [1, 2, 4])) for k in 0 .. 2)`");
+    } else if (things) {
         syntax_help(c, d,
                     "images, objects and planes are taken all at once: leave the loop out; measure(...) has a row for "
                     "each object");
@@ -281,6 +303,19 @@ static bool help_if(const SyntaxCase *c, Diag *d)
     return true;
 }
 
+/* Where the block of a header ends that is not taken; 0: it has none. */
+static int behind_block(const Token *t)
+{
+    while (t->kind != T_OPEN_BRACE && t->kind != T_NEWLINE && t->kind != T_END) {
+        t++;
+    }
+    int depth = t->kind == T_OPEN_BRACE;
+    for (t++; depth > 0 && t->kind != T_END; t++) {
+        depth += (t->kind == T_OPEN_BRACE) - (t->kind == T_CLOSE_BRACE);
+    }
+    return t[-1].kind == T_CLOSE_BRACE ? t[-1].end : 0;
+}
+
 /* for i in range(3): and so on, which a pipeline has in functions only: where it ends is no matter. */
 bool foreign_loop(const SyntaxCase *c)
 {
@@ -289,18 +324,28 @@ bool foreign_loop(const SyntaxCase *c)
     bool matlab = (kind == T_FOR && c->found->kind == T_ASSIGN && c->before->kind == T_NAME) ||
                   (kind != T_FOR && c->e->block &&
                    (c->found->kind == T_NEWLINE || (c->found->kind == T_NAME && c->before->kind == T_CLOSE)));
-    bool ends = matlab || c->found->kind == T_COLON || (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE) ||
+    const bool two =
+        kind == T_FOR && c->found->kind == T_COMMA && c->before == c->first + 1; /* for i, p in enumerate(v) */
+    const bool line = kind == T_IF && c->e->block && c->found->kind == T_COMMA;  /* if v > 3, a = 1; end */
+    bool ends = two || line || matlab || c->found->kind == T_COLON ||
+                (kind == T_FOR && c->e->range && c->found->kind != T_NEWLINE) ||
                 (kind == T_FOR && c->found->kind == T_OPEN && c->found == c->first + 1);
     bool slice = c->found->kind == T_COLON && c->found[1].kind == T_NUMBER; /* for i in 0:3 */
     if (!word || !ends || slice || c->at_start || in_block(c)) {
         return false;
     }
     Diag *d = diag_add(c->p->diags, DIAG_ONLY_IN_FUNCTION, token_span(c->p->source, c->first), c->first->text);
+    c->p->refused_end = behind_block(c->found);
+    if (line && c->found[1].kind == T_NAME && c->found[2].kind == T_ASSIGN) {
+        syntax_note_name(c->p, c->found + 1);
+    }
     if (kind == T_FOR) {
         help_for(c, d);
     } else if (kind == T_WHILE) {
         syntax_help(c, d,
                     "a pipeline repeats with: repeat 20 { ... }, or repeat until VALUE is stable, at most 100 { ... }");
+    } else if (syntax_is(c->first + 1, "__name__")) {
+        syntax_help(c, d, "leave it out: a pipeline runs from its first line to its last");
     } else if (!help_if(c, d)) {
         syntax_help(c, d, "choose between values: a if condition else b");
     }
@@ -332,8 +377,16 @@ bool foreign_ternary(const SyntaxCase *c)
             break;
         }
     }
-    Diag *d = foreign(c, c->found);
     const char *text = c->p->source->text;
+    if (syntax_is(c->found + 1, "?")) { /* image ?? 0 */
+        Diag *d = foreign(c, c->found);
+        const bool both = c->before->kind == T_NAME && c->found[2].kind == T_NUMBER;
+        diag_help(c->p->diags, d, "NaN is replaced by a choice: `%s if isnan(%s) else %s`",
+                  both ? syntax_shown(c, c->found + 2) : "0", both ? c->before->text : "image",
+                  both ? c->before->text : "image");
+        return true;
+    }
+    Diag *d = foreign(c, c->found);
     bool nested = false;
     for (const Token *t = c->found + 1; t < end; t++) {
         nested = nested || t->kind == T_INVALID;
@@ -354,10 +407,6 @@ bool foreign_ternary(const SyntaxCase *c)
 }
 
 /* ---- statements ---- */
-
-#define FUNCTION_HELP "a function is written `fn name(x) = ...` or `fn name(x) { ... }`"
-#define NAME_HELP "a value gets its name with `name = ...` alone"
-#define OUTPUT_HELP "results are written with `output name = ...`"
 
 /* Words that begin statements elsewhere. */
 static const struct {
@@ -448,6 +497,14 @@ bool foreign_statement(const SyntaxCase *c)
     }
     if (text == NULL || c->found->kind == T_ASSIGN) {
         return false;
+    }
+    if (strcmp(text, NAME_HELP) == 0 && word[1].kind == T_NAME) {
+        bool function = false;
+        for (const Token *t = word; t->kind != T_NEWLINE && t->kind != T_END; t++) {
+            function = function || syntax_is(t, "=>") || syntax_is(t, "function");
+        }
+        text = function ? FUNCTION_HELP
+                        : arena_printf(c->p->arena, "a value gets its name with `%s = ...` alone", word[1].text);
     }
     Diag *d = diag_add(c->p->diags, DIAG_UNKNOWN_STATEMENT, token_span(c->p->source, word), syntax_shown(c, word));
     syntax_help(c, d, text);

@@ -774,8 +774,10 @@ static StmtList add_to_block(Parser *parser, StmtList list, AstStmt *stmt)
     }
     Span word = stmt->span;
     word.end = word.begin + (int)strlen(words[kind]);
-    Diag *d = diag_add(parser->diags, DIAG_DECLARATION_IN_BLOCK, word, words[kind]);
-    diag_help(parser->diags, d, "move it out of the braces");
+    if (word.begin >= parser->refused_end) {
+        Diag *d = diag_add(parser->diags, DIAG_DECLARATION_IN_BLOCK, word, words[kind]);
+        diag_help(parser->diags, d, "move it out of the braces");
+    }
     if (kind != AST_OUTPUT) {
         add_to_file(parser, stmt);
     } else if (stmt->a != NULL) {

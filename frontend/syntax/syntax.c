@@ -132,6 +132,22 @@ static const char *param_backwards(const SyntaxCase *c)
               : NULL;
 }
 
+/* param int n = 3 in 1 .. 5, param n: 3 in 1 .. 5. */
+static void help_param(const SyntaxCase *c, Diag *d)
+{
+    const Token *value = c->found, *range;
+    while (value->kind != T_NUMBER && value->kind != T_NEWLINE && value->kind != T_END) {
+        value++;
+    }
+    range = value + (c->found->kind == T_IN ? -1 : 1); /* param n in 1 .. 5: its lowest value */
+    const bool ranged = value->kind == T_NUMBER && range->kind == T_IN && range[1].kind == T_NUMBER &&
+                        range[2].kind == T_RANGE && range[3].kind == T_NUMBER;
+    diag_help(c->p->diags, d, "write `param %s = %s in %s .. %s`",
+              syntax_shown(c, c->found->kind == T_NAME ? c->found : c->first + 1),
+              value->kind == T_NUMBER ? syntax_shown(c, value) : "2.0", ranged ? syntax_shown(c, range + 1) : "0.1",
+              ranged ? syntax_shown(c, range + 3) : "50");
+}
+
 /* What is odd about an input or a param, or behind `as`. */
 static bool help_declaration(const SyntaxCase *c, Diag *d)
 {
@@ -151,16 +167,12 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
     } else if (first == T_PARAM && found == T_IN && param_backwards(c) != NULL) {
         diag_help(c->p->diags, d, "write `%s`", param_backwards(c));
     } else if (first == T_PARAM && c->e->assign) {
-        const Token *value = c->found;
-        while (value->kind != T_NUMBER && value->kind != T_NEWLINE && value->kind != T_END) {
-            value++;
-        }
-        diag_help(c->p->diags, d, "write `param %s = %s in 0.1 .. 50`",
-                  syntax_shown(c, found == T_NAME ? c->found : c->first + 1),
-                  value->kind == T_NUMBER ? syntax_shown(c, value) : "2.0");
+        help_param(c, d);
     } else if (first == T_PARAM && found == T_COMMA && earlier(c, T_IN) == NULL) {
         diag_help(c->p->diags, d, "a range has two dots: `in %s`",
                   range_of_two(c, c->before[-1].kind == T_OPEN ? c->before : c->found + 1, "1 .. 10"));
+    } else if (c->before->kind == T_AS && found == T_DOT && c->found[1].kind == T_NAME) {
+        diag_help(c->p->diags, d, "formats are words without a point: `as %s`", c->found[1].text);
     } else if (c->before->kind == T_AS && found == T_STRING) {
         diag_help(c->p->diags, d, "formats are words without quotes: `as %s`", c->found->text);
     } else {
@@ -258,6 +270,12 @@ static void help_names(const SyntaxCase *c, Diag *d)
         bool three = names[3].kind == T_COMMA;
         diag_help(c->p->diags, d, "sizes are asked for one by one: `%s = %s(%s)`, `%s = %s(%s)`", names->text,
                   three ? "depth" : "height", value->text, names[2].text, three ? "height" : "width", value->text);
+    } else if (value->kind == T_NAME && two && (strstr(value->text, "split") != NULL || value[1].kind == T_NEWLINE)) {
+        const char *image = value[1].kind == T_OPEN && value[2].kind == T_NAME ? value[2].text
+                            : value[1].kind == T_NEWLINE                       ? value->text
+                                                                               : "image";
+        diag_help(c->p->diags, d, "channels are counted from 0: `%s = %s[c = 0]`, `%s = %s[c = 1]`", names->text, image,
+                  names[2].text, image);
     } else if (syntax_is(value, "sigma_clipped_stats")) {
         diag_help(c->p->diags, d,
                   "several results are one value with members: `r = kappa_sigma(%s)`, then `r.%s`, `r.%s`",
@@ -284,7 +302,7 @@ static bool help_condition(const SyntaxCase *c, Diag *d)
         int kind;
         const char *help;
     } CONDITIONS[] = {
-        {T_IS, "values are compared with `==` and `!=`"},
+        {T_IS, "values are compared with `==` and `!=`; nothing is None: an input and a param are always there"},
         {T_IN, "compare with one after the other: `image == 1 or image == 2`"},
         {T_NOT, "compare with one after the other: `image != 1 and image != 2`"},
     };
@@ -292,6 +310,20 @@ static bool help_condition(const SyntaxCase *c, Diag *d)
         const Token *one = c->found + 2;
         bool two = c->found->kind == T_IN && c->before->kind == T_NAME && one[-1].kind == T_OPEN_SQUARE &&
                    one->kind == T_NUMBER && one[1].kind == T_COMMA && one[2].kind == T_NUMBER;
+        const Token *lo = c->found + 1, *hi = lo + 2;
+        if (c->found->kind == T_IS &&
+            (syntax_is(lo, "True") || syntax_is(lo, "False") || lo->kind == T_TRUE || lo->kind == T_FALSE)) {
+            const bool yes = syntax_is(lo, "True") || lo->kind == T_TRUE;
+            diag_help(c->p->diags, d, "a mask is true or false already: `%s%s`", yes ? "" : "not ",
+                      syntax_shown(c, c->before));
+            return true;
+        }
+        if (c->found->kind == T_IN && c->before->kind == T_NAME && lo->kind == T_NUMBER && lo[1].kind == T_RANGE &&
+            hi->kind == T_NUMBER) {
+            diag_help(c->p->diags, d, "compare with one end and the other: `%s >= %s and %s <= %s`", c->before->text,
+                      syntax_shown(c, lo), c->before->text, syntax_shown(c, hi));
+            return true;
+        }
         if (two) {
             diag_help(c->p->diags, d, "compare with one after the other: `%s == %s or %s == %s`", c->before->text,
                       syntax_shown(c, one), c->before->text, syntax_shown(c, one + 2));
@@ -305,14 +337,24 @@ static bool help_condition(const SyntaxCase *c, Diag *d)
     return false;
 }
 
-static bool has_foreign_comment(const SyntaxCase *c)
+/* `//` before the place, or `%` with words behind it: a comment of others, or so it looks; NULL: none. */
+static const Token *foreign_comment_sign(const SyntaxCase *c)
 {
     for (const Token *t = c->first; t < c->found; t++) {
-        if (t->kind == T_FACTOR && strcmp(t->text, "//") == 0) {
-            return true;
+        const bool words = t + 1 == c->before && t[1].kind == T_NAME && c->found->kind != T_OPEN;
+        if (t->kind == T_FACTOR && (strcmp(t->text, "//") == 0 || (strcmp(t->text, "%") == 0 && words))) {
+            return t;
         }
     }
-    return false;
+    return NULL;
+}
+
+static void help_comment(const SyntaxCase *c, Diag *d)
+{
+    const bool slashes = syntax_is(foreign_comment_sign(c), "//");
+    syntax_help(c, d,
+                slashes ? "a comment starts with `#`; `//` divides and rounds down"
+                        : "a comment starts with `#`; `%` is the remainder");
 }
 
 /* The operator at the end of a line because of which NAME = on the next one goes on with it; NULL: none. */
@@ -350,7 +392,8 @@ static void help_set_pixels(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "pixels are chosen: `%s2 = %.*s if %.*s else %s`", image, n, value, end - begin,
                   text + begin, image);
     } else {
-        diag_help(c->p->diags, d, "pixels are chosen: `%s2 = 0 if x_of(%s) == 3 else %s`", image, image, image);
+        diag_help(c->p->diags, d, "pixels are chosen, here by their place: `%s2 = %.*s if y_of(%s) < 10 else %s`",
+                  image, n > 0 && n <= 40 ? n : 1, n > 0 && n <= 40 ? value : "0", image, image);
     }
 }
 
@@ -368,6 +411,9 @@ static void help_assign(const SyntaxCase *c, Diag *d)
         help_names(c, d);
     } else if (c->first->kind == T_NAME && second == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE) {
         help_set_pixels(c, d);
+    } else if (c->first->kind == T_NAME && second == T_DOT && c->first[2].kind == T_NAME) {
+        diag_help(c->p->diags, d, "several values get their names at once: `%s = (%s = ...)`", c->first->text,
+                  c->first[2].text);
     } else if (c->first->kind == T_NAME && (second == T_OPEN_SQUARE || second == T_DOT)) {
         syntax_help(c, d, "only a whole name is given a value: `name = ...`");
     } else if (name_with_dash(c, c->first) != NULL && c->before == c->first + 2) {
@@ -396,8 +442,8 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     if (is_decimal_comma(c)) {
         diag_help(c->p->diags, d, "decimals are written with a point: `%s.%s`", syntax_shown(c, c->before),
                   syntax_shown(c, c->found + 1));
-    } else if (has_foreign_comment(c)) {
-        syntax_help(c, d, "a comment starts with `#`; `//` divides and rounds down");
+    } else if (foreign_comment_sign(c) != NULL) {
+        help_comment(c, d);
     } else if (c->first->kind == T_FN && c->before->kind == T_NAME && c->found->kind == T_NAME) {
         diag_help(c->p->diags, d, "a type follows the name: `%s : f32`", syntax_shown(c, c->found));
     } else if (help_declaration(c, d)) {
@@ -409,6 +455,13 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->before->kind == T_CLOSE && c->found->kind == T_OPEN && c->before->end == c->found->begin &&
                called_twice(c)) {
         syntax_help(c, d, "what a call gives is not called again: the image is an argument, `f(image, 2)`");
+    } else if (c->before->kind == T_CLOSE && c->before[-1].kind == T_NAME && c->before[-2].kind == T_OPEN &&
+               foreign_type(c->before[-1].text) != NULL && c->found->kind == T_NAME) { /* (float)image */
+        diag_help(c->p->diags, d, "a type is an operator: `%s(%s)`", foreign_type(c->before[-1].text), c->found->text);
+    } else if (c->before->kind == T_DOT && c->found->kind == T_OPEN &&
+               c->before[-1].kind == T_NAME) { /* sqrt.(image) */
+        diag_help(c->p->diags, d, "operators work pixel by pixel by themselves: `%s(%s)`", c->before[-1].text,
+                  c->found[1].kind == T_NAME && c->found[2].kind == T_CLOSE ? c->found[1].text : "...");
     } else if (lacks_multiplication(c)) {
         syntax_help(c, d,
                     c->e->comma ? "multiplication is written `*`; arguments are separated by commas"
@@ -422,7 +475,9 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->found->kind == T_OPEN_BRACE && c->before->kind == T_NAME) {
         diag_help(c->p->diags, d, "arguments stand in parentheses: `%s(...)`", syntax_shown(c, c->before));
     } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->e->close) {
-        diag_help(c->p->diags, d, "arguments are named with `=`: `%s = ...`", syntax_shown(c, c->before));
+        const bool value = c->found[1].kind == T_NUMBER || c->found[1].kind == T_NAME;
+        diag_help(c->p->diags, d, "arguments are named with `=`: `%s = %s`", syntax_shown(c, c->before),
+                  value ? syntax_shown(c, c->found + 1) : "...");
     } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->before[-1].kind == T_OPEN_SQUARE) {
         diag_help(c->p->diags, d, "places are named with `=`: `%s = ...`; a part is crop(image, x = 10, width = 20)",
                   syntax_shown(c, c->before));
@@ -440,6 +495,8 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         help_assign(c, d);
     } else if (c->found->kind == T_FOR && earlier(c, T_FOR) != NULL) {
         syntax_help(c, d, "ranges are separated by commas: `for j in -1 .. 1, i in -1 .. 1`");
+    } else if (c->found->kind == T_FOR && c->e->close_square && foreign_listed(c, c->found) != NULL) {
+        diag_help(c->p->diags, d, "there are no lists of images; one after the other: %s", foreign_listed(c, c->found));
     } else if (c->found->kind == T_FOR && c->e->close_square) {
         syntax_help(c, d,
                     "there are no lists of images: arithmetic takes all pixels at once, and each image has a line of "
@@ -449,11 +506,15 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->found->kind == T_IF && earlier(c, T_FOR) != NULL) {
         syntax_help(c, d, "a condition on the indices is written `where`");
     } else if (c->found->kind == T_COLON && c->first->kind == T_NAME) {
-        syntax_help(c, d, "a value has no declared type, only inputs and the parameters of functions");
+        const Token *value = c->found + 2;
+        diag_help(c->p->diags, d, "a value has no declared type: `%s = %s`", c->first->text,
+                  value->kind == T_ASSIGN && value[2].kind == T_NEWLINE ? syntax_shown(c, value + 1) : "...");
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
         help_names(c, d);
     } else if (c->first->kind == T_OUTPUT && c->found->kind == T_AS) {
         syntax_help(c, d, "each format has an output of its own: `output a2 = ... as png`");
+    } else if (c->found->kind == T_COMMA && c->first->kind == T_RETURN) {
+        syntax_help(c, d, "several results have names: `return (first = ..., second = ...)`, and then `r.first`");
     } else if (c->found->kind == T_COMMA && c->e->end) {
         syntax_help(c, d, "a statement gives one value: each has a line of its own");
     }
@@ -571,7 +632,9 @@ static bool explain_values(const SyntaxCase *c, const Token *in)
     } else if (c->first->kind == T_PARAM) {
         diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, value + 1, "1 .. 10"));
     } else if (list) {
-        syntax_help(c, d, "of a list take one after the other: pick(k, [2, 3, 5]) for k in 0 .. 2");
+        const char *all = foreign_listed(c, in - 2);
+        diag_help(c->p->diags, d, "of a list take one after the other: %s",
+                  all != NULL ? all : "pick(k, [2, 3, 5]) for k in 0 .. 2");
     } else {
         syntax_help(c, d, "a range has two dots, both ends included: `0 .. 2` is 0, 1, 2");
     }
@@ -660,12 +723,20 @@ static bool explain_output(const SyntaxCase *c)
         syntax_help(c, d, "each output has a line of its own: `output NAME = ...`");
         return true;
     }
+    if (c->found->kind == T_COMPARE && syntax_is(c->found, "==")) {
+        Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, syntax_place(c), "output", "`==`");
+        diag_help(c->p->diags, d, "a result gets its value with `=`: `output %s = ...`", c->before->text);
+        return true;
+    }
     Span span = {c->p->source, c->before->begin, dashed != NULL ? c->found[1].end : c->found->end};
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, span, "output", "an expression");
     if (dashed != NULL) {
         diag_help(c->p->diags, d, "a name has no `-`: `%s`", dashed);
     } else {
-        syntax_help(c, d, "give the value a name: `output NAME = ...`");
+        const char *words = c->p->source->text + c->before->begin;
+        const size_t n = strcspn(words, "\r\n#");
+        diag_help(c->p->diags, d, "give the value a name: `output result = %.*s`", n <= 80 ? (int)n : 3,
+                  n <= 80 ? words : "...");
     }
     return true;
 }
@@ -678,7 +749,9 @@ static bool explain_axes(const SyntaxCase *c)
     const char *name = syntax_shown(c, c->before);
     Span span = token_span(c->p->source, c->before);
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_AXES, span, name);
-    diag_help(c->p->diags, d, "write `input %s[y, x]`", name);
+    const bool file = c->found->kind == T_ASSIGN && c->found[1].kind == T_STRING;
+    diag_help(c->p->diags, d, "write `input %s[y, x]`%s%s", name,
+              file ? "; the run is given the file: pipec run FILE.pipe " : "", file ? c->found[1].text : "");
     return true;
 }
 
@@ -743,14 +816,17 @@ static void help_expression(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "there is no blank in `%s%s`", c->found->text, c->found->text);
     } else if ((c->before->kind == T_AND || c->before->kind == T_OR) && found == T_COMPARE) {
         help_second_comparison(c, d);
+    } else if ((found == T_POWER || (found == T_FACTOR && syntax_is(c->found, "*"))) &&
+               (c->before->kind == T_COMMA || c->before->kind == T_OPEN)) { /* f(v, *args) */
+        syntax_help(c, d, "arguments are written one by one: `gaussian(image, sigma = 2)`");
     } else if (found == T_PLUS) {
         syntax_help(c, d, "a number without a sign is positive");
     } else if (found == T_NOT) {
         syntax_help(c, d, "put it into parentheses: `(not ...)`");
     } else if (found == T_FN) {
         syntax_help(c, d, "functions are declared on lines of their own");
-    } else if (has_foreign_comment(c)) {
-        syntax_help(c, d, "a comment starts with `#`; `//` divides and rounds down");
+    } else if (foreign_comment_sign(c) != NULL) {
+        help_comment(c, d);
     }
 }
 
@@ -810,7 +886,13 @@ static bool explain_rest(const SyntaxCase *c)
 {
     Diag *d = diag_add(c->p->diags, DIAG_UNEXPECTED, syntax_place(c), expectations(c), describe(c, c->found));
     if (c->first->kind == T_FN && c->e->open) {
-        syntax_help(c, d, "the parameters stand in parentheses: `fn name(x) = ...`");
+        Str names;
+        str_init(&names, c->p->arena);
+        for (const Token *t = c->found; t->kind == T_NAME || t->kind == T_COMMA; t++) {
+            str_addf(&names, t->kind == T_COMMA ? "" : names.n > 0 ? ", %s" : "%s", t->text);
+        }
+        diag_help(c->p->diags, d, "the parameters stand in parentheses: `fn %s(%s) = ...`",
+                  c->before->kind == T_NAME ? c->before->text : "name", names.n > 0 ? names.at : "x");
     } else if (c->e->in_word) {
         syntax_help(c, d, "a range is written `for i in lo .. hi`");
     } else {
@@ -820,10 +902,10 @@ static bool explain_rest(const SyntaxCase *c)
 }
 
 static bool (*const explanations[])(const SyntaxCase *) = {
-    told_already,    foreign_loop,       foreign_ternary,      explain_else, foreign_comment,
-    explain_leading, foreign_statement,  foreign_number,       foreign_word, explain_until,
-    explain_range,   explain_block,      explain_missing_else, explain_name, explain_output,
-    explain_axes,    explain_expression, explain_end,          explain_rest,
+    foreign_print,       told_already,    foreign_unnamed,    foreign_at,        foreign_loop,         foreign_ternary,
+    explain_else,        foreign_comment, explain_leading,    foreign_statement, foreign_number,       foreign_word,
+    foreign_typed_input, explain_until,   explain_range,      explain_block,     explain_missing_else, explain_name,
+    explain_output,      explain_axes,    explain_expression, explain_end,       explain_rest,
 };
 
 /* The first token of the statement that the token at `at` belongs to. */
@@ -859,6 +941,9 @@ static void note_names(const SyntaxCase *c)
     }
     if (kind == T_INPUT && (c->first[1].kind != T_NAME || c->found->kind == T_COMMA)) {
         c->p->file->incomplete = true;
+    }
+    if (kind == T_NAME && c->found == c->first + 1 && c->found->kind == T_COLON) { /* sigma: float = 2 */
+        syntax_note_name(c->p, c->first);
     }
     for (const Token *t = first_name(c), *last = names_before_assign(c); last != NULL && t <= last; t += 2) {
         syntax_note_name(c->p, t);

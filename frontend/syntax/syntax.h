@@ -30,6 +30,14 @@ bool foreign_statement(const SyntaxCase *c);
 bool foreign_number(const SyntaxCase *c);
 bool foreign_word(const SyntaxCase *c);
 bool foreign_comment(const SyntaxCase *c);
+bool foreign_print(const SyntaxCase *c);
+bool foreign_unnamed(const SyntaxCase *c);
+bool foreign_at(const SyntaxCase *c);
+bool foreign_typed_input(const SyntaxCase *c);
+/* u8 of uint8; NULL: it is no type. */
+const char *foreign_type(const char *word);
+/* "`max(f(v, pick(k, [1, 2])) for k in 0 .. 1)`", of a loop over a list that begins at a token; NULL: it is not that. */
+const char *foreign_listed(const SyntaxCase *c, const Token *loop);
 /* "a function is written `fn f(v) = v * 2`" for def f(v): return v * 2, of one line; NULL: it is not that. */
 const char *foreign_function(const SyntaxCase *c);
 /* Whether the file gives a name a meaning of its own, in front of the found token. */

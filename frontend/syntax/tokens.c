@@ -187,6 +187,9 @@ static int innermost_block(const Filter *f)
 static bool brace_is_list(const Filter *f)
 {
     int before = last_kind(f);
+    if (!f->stack[f->depth].block && before == T_NAME) { /* c{1} of Matlab */
+        return true;
+    }
     if (!f->stack[f->depth].block) {
         return before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA || before == T_ASSIGN;
     }
@@ -194,16 +197,43 @@ static bool brace_is_list(const Filter *f)
     return before == T_ASSIGN && first != T_FN;
 }
 
+/* {"sigma": 2, k: 3}: (sigma = 2, k = 3). */
+static void help_dictionary(Filter *f, Diag *d, const char *inside)
+{
+    enum { LONGEST = 100 };
+    const Token *before = f->clean->n > 0 ? &f->clean->at[f->clean->n - 1] : NULL;
+    if (before != NULL && before->kind == T_NAME) {
+        diag_help(f->diags, d, "one element is `%s[0]`, counted from 0", before->text);
+        return;
+    }
+    const size_t n = strcspn(inside, "}\r\n"), key = strcspn(inside, ":,}\r\n");
+    Str record, first;
+    str_init(&record, f->arena);
+    str_init(&first, f->arena);
+    for (size_t i = 0; i < n && i < LONGEST; i++) {
+        const char *more = inside[i] == ':' ? " =" : strchr("\"'", inside[i]) != NULL ? "" : NULL;
+        str_addn(&record, more != NULL ? more : inside + i, more != NULL ? strlen(more) : 1);
+        if (i < key && (more == NULL || more[0] != '\0') && inside[i] != ' ') {
+            str_addn(&first, inside + i, 1);
+        }
+    }
+    if (inside[key] == ':' && inside[n] == '}' && n < LONGEST && first.n > 0) {
+        diag_help(f->diags, d, "several values have names: `a = (%s)`, and then `a.%s`", record.at, first.at);
+    } else if (inside[strspn(inside, " \t\r\n")] == '"') {
+        diag_help(f->diags, d, "several values have names: `a = (sigma = 2, radius = 3)`, and then `a.sigma`");
+    }
+}
+
 static void open_brace(Filter *f, Token token)
 {
     Bracket bracket = {.begin = token.begin, .end = token.end, .text = "{"};
     if (brace_is_list(f)) {
-        if (f->diags != NULL) {
+        const bool typed =
+            f->clean->n > f->statement + 1 && f->clean->at[f->statement].kind == T_NAME &&
+            f->clean->at[f->statement + 1].kind == T_NAME; /* float k[3] = {1, 2, 1}, of which the grammar tells */
+        if (f->diags != NULL && !typed) {
             Diag *d = diag_add(f->diags, DIAG_BRACES_LIST, token_span(f->source, &token));
-            const char *key = f->source->text + token.end + strspn(f->source->text + token.end, " \t\r\n");
-            if (strchr("\"'", key[0]) != NULL) { /* {"sigma": 2} */
-                diag_help(f->diags, d, "several values have names: `a = (sigma = 2, radius = 3)`, and then `a.sigma`");
-            }
+            help_dictionary(f, d, f->source->text + token.end);
         }
         bracket.list = true;
         bracket.close = T_CLOSE_SQUARE;
@@ -253,7 +283,8 @@ static bool adopt(Filter *f, Token *token)
     Bracket *top = &f->stack[f->depth];
     if (f->depth == 0 || top->block || token->kind == T_CLOSE_BRACE) {
         if (f->diags != NULL) {
-            diag_add(f->diags, DIAG_UNOPENED, token_span(f->source, token), token->text);
+            Diag *d = diag_add(f->diags, DIAG_UNOPENED, token_span(f->source, token), token->text);
+            diag_help(f->diags, d, "leave it out, or open one in front");
         }
         return false;
     }

@@ -74,6 +74,7 @@ typedef struct Parser {
     const Token *tokens; /* with more in front and behind (parse.y) */
     int n, at;           /* at: the next token to hand out */
     int found;           /* the last one handed out */
+    int refused_end;     /* bytes up to which statements belong to a loop that was not taken */
     int header;          /* of the statement whose body is to be left out, or -1 */
 } Parser;
 
