@@ -343,6 +343,7 @@ void el_note_amount(Elab *el, const Call *call, const OpParam *p, Val v, Span at
 void el_report_amounts(Elab *el);
 /* Complains about arithmetic with masks, labels and texts of which it is known what was meant; false: it is none (mixed.c). */
 bool el_refuse_mixed(Elab *el, const AstExpr *e, Val a, Val b);
+bool el_refuse_minus(Elab *el, const AstExpr *e, Val v); /* of -mask */
 /* The part of a help that says what image[[1, 2]] is here: "channels one by one: ..." (slice.c). */
 const char *el_places_meant(Elab *el, Val v, const AstExpr *e);
 /* Names in functions that nobody calls. */

@@ -455,6 +455,9 @@ static Val unary(Elab *el, const AstExpr *e)
     if (strcmp(e->op, "+") == 0) {
         return a;
     }
+    if (el_refuse_minus(el, e, a)) {
+        return el_err();
+    }
     return el_op1(el, strcmp(e->op, "not") == 0 ? IR_X_NOT : IR_X_NEG, a, e->a->span);
 }
 

@@ -331,8 +331,17 @@ Val el_unknown(Elab *el, const char *name, Span span)
 static bool find_by_word(Elab *el, const char *word, Str *found)
 {
     enum { MOST = 4 };
-    char *words[] = {arena_strdup(el->arena, word)};
-    const OpFound *of = ops_search(el->arena, el->ops, words, strlen(word) >= 4, OP_FOUND_EFFECT);
+    enum { WORDS = 8 };
+    char *words[WORDS], *text = arena_strdup(el->arena, word); /* remove_border_objects: all of its words */
+    int n_words = 0;
+    for (char *at = text; *at != '\0' && n_words < WORDS;) {
+        words[n_words++] = at;
+        at += strcspn(at, "_");
+        if (*at == '_') {
+            *at++ = '\0';
+        }
+    }
+    const OpFound *of = ops_search(el->arena, el->ops, words, strlen(word) >= 4 ? n_words : 0, OP_FOUND_EFFECT);
     int n = 0;
     for (int place = OP_FOUND_FIRST; place >= OP_FOUND_EFFECT; place--) {
         for (int i = 0; i < el->ops->n; i++) {
@@ -481,7 +490,8 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
     Str meant; /* a word that says what is wanted is no slip, though another be near */
     str_init(&meant, el->arena);
     const char *const one[] = {near};
-    if (near != NULL && fe_nearest_within(call->name, one, 1, 1) == NULL && find_by_word(el, call->name, &meant)) {
+    if (near != NULL && fe_nearest_within(call->name, one, 1, strlen(call->name) > 9 ? 2 : 1) == NULL &&
+        find_by_word(el, call->name, &meant)) {
         near = NULL;
     }
     Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);

@@ -87,7 +87,14 @@ static bool read_position(Elab *el, Val v, Index *ix, const IndexWord *w, const 
     }
     bool number = (el_is_scalar(given) || given.kind == VAL_IMAGE) && !el_is_truth(el, given) && !el_is_mask(el, given);
     if (!number) {
-        el_error(el, POSITION_NOT_NUMBER, arg->value->span, w->name, el_describe(el, given));
+        Diag *d = el_error(el, POSITION_NOT_NUMBER, arg->value->span, w->name, el_describe(el, given));
+        if (given.kind == VAL_LIST) {
+            diag_help(el->diags, d, "one place: %s = 1; several that follow one another: crop(image, %s = 1, %s = 2)",
+                      w->name, w->name,
+                      w->axis == IR_AX_Z   ? "depth"
+                      : w->axis == IR_AX_Y ? "height"
+                                           : "width");
+        }
         return false;
     }
     int axis = el_axis(el, v, w->axis);

@@ -24,6 +24,10 @@ static const struct {
 } MEANT[] = {
     {"+", SIDE_MASK, SIDE_MASK, "one or the other: `$a or $b`"},
     {"*", SIDE_MASK, SIDE_MASK, "both: `$a and $b`"},
+    {"**", SIDE_MASK, SIDE_MASK, "one or the other, not both: `$a xor $b`"},
+    {"-", SIDE_OTHER, SIDE_MASK, "where it is false: `not $B`"},
+    {"*", SIDE_MASK, SIDE_OTHER, "one number there, and 0 elsewhere: `$b if $a else 0`"},
+    {"*", SIDE_OTHER, SIDE_MASK, "one number there, and 0 elsewhere: `$a if $b else 0`"},
     {"-", SIDE_MASK, SIDE_MASK, "one without the other: `$a and not $B`"},
     {"*", SIDE_IMAGE, SIDE_MASK, "the image there, and 0 elsewhere: `$a if $b else 0`"},
     {"*", SIDE_MASK, SIDE_IMAGE, "the image there, and 0 elsewhere: `$b if $a else 0`"},
@@ -101,6 +105,16 @@ static bool refuse_method(Elab *el, const AstExpr *e, Val a, Val b)
     return true;
 }
 
+bool el_refuse_minus(Elab *el, const AstExpr *e, Val v)
+{
+    if (strcmp(e->op, "-") != 0 || side_of(el, v) != SIDE_MASK) {
+        return false;
+    }
+    Diag *d = el_error(el, MASK_AS_NUMBER, e->a->span, "a mask");
+    diag_help(el->diags, d, "where it is false: `not %s`", operand(el, e->a, true));
+    return true;
+}
+
 bool el_refuse_mixed(Elab *el, const AstExpr *e, Val a, Val b)
 {
     if (refuse_compared(el, e, a, b) || refuse_method(el, e, a, b)) {
@@ -111,6 +125,14 @@ bool el_refuse_mixed(Elab *el, const AstExpr *e, Val a, Val b)
         if (MEANT[i].a != sides[0] || MEANT[i].b != sides[1] || !ops_lists(MEANT[i].signs, e->op)) {
             continue;
         }
+        if (sides[0] == SIDE_OTHER || sides[1] == SIDE_OTHER) {
+            const Val other = sides[0] == SIDE_OTHER ? a : b;
+            if (!el_is_scalar(other) || el_is_truth(el, other)) {
+                continue;
+            }
+        }
+        diags_drop(el->diags, DIAG_FOREIGN_SPELLING,
+                   (Span){e->span.source, e->a->span.end, e->b->span.begin}); /* a ^ b */
         const bool labels = MEANT[i].signs[0] == '-' && sides[0] == SIDE_LABELS;
         const bool second = sides[1] != SIDE_IMAGE && sides[0] != SIDE_MASK && !labels;
         const AstExpr *blamed = second ? e->b : e->a;

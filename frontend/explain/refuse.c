@@ -68,6 +68,19 @@ static void help_for_axis(Elab *el, Diag *d, const Call *call, Val v)
             return;
         }
     }
+    static const struct {
+        const char *words, *axis;
+    } WAYS[] = {
+        {"horizontal horizontally lr leftright width columns h", "x"},
+        {"vertical vertically ud updown height rows v", "y"},
+        {"depth planes stack slices", "z"},
+    };
+    for (size_t i = 0; i < sizeof WAYS / sizeof *WAYS && (v.kind == VAL_WORD || v.kind == VAL_TEXT); i++) {
+        if (ops_lists(WAYS[i].words, v.text)) {
+            diag_help(el->diags, d, "here it is `%s`", WAYS[i].axis);
+            return;
+        }
+    }
     diag_help(el->diags, d, "axes have names: x, y and z");
 }
 
@@ -154,7 +167,8 @@ static bool help_for_parts(Elab *el, Diag *d, const OpParam *p, Val v, Span at)
     for (int i = 0; i < v.n && i < 4 && v.kind == VAL_RECORD; i++) {
         str_addf(&members, "%s%s.%s", i == 0 ? "" : ", ", words, v.items[i].name);
     }
-    bool place = strcmp(p->name, "x") == 0 && v.kind == VAL_LIST && (v.n == 2 || v.n == 3);
+    const bool size = strcmp(p->name, "width") == 0;
+    bool place = (size || strcmp(p->name, "x") == 0) && v.kind == VAL_LIST && (v.n == 2 || v.n == 3);
     if (v.kind == VAL_TABLE) {
         diag_help(el->diags, d,
                   "a table is written and not read: give the labels themselves; values of labels are "
@@ -172,9 +186,10 @@ static bool help_for_parts(Elab *el, Diag *d, const OpParam *p, Val v, Span at)
             each[i] = known ? arena_printf(el->arena, "%g", number) : "...";
         }
         diag_help(el->diags, d,
-                  v.n == 2 ? "numbers one by one, with their names: x = %s, y = %s"
-                           : "numbers one by one, with their names: x = %s, y = %s, z = %s",
-                  each[v.n - 1], each[v.n - 2], each[0]);
+                  v.n == 2 ? "numbers one by one, with their names: %s = %s, %s = %s"
+                           : "numbers one by one, with their names: %s = %s, %s = %s, %s = %s",
+                  size ? "width" : "x", each[v.n - 1], size ? "height" : "y", each[v.n - 2], size ? "depth" : "z",
+                  each[0]);
     } else {
         return false;
     }
@@ -196,6 +211,9 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
 {
     if (v.kind == VAL_FOOTPRINT && el_filter_of(el, call->op) != NULL) {
         return el_refuse_window(el, call->op, el_words(el, at), at);
+    }
+    if (v.kind == VAL_LIST) {
+        diags_drop(el->diags, DIAG_FOREIGN_SPELLING, at); /* (512, 512): neither is a list */
     }
     Str takes;
     str_init(&takes, el->arena);

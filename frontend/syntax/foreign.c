@@ -67,6 +67,17 @@ static const struct {
     {"times rounds iterations", "the number stands alone: `repeat %s { ... }`"},
 };
 
+/* The word that was meant by one that is none: adn, esle. */
+static const char *nearest_word(const SyntaxCase *c)
+{
+    static const char *const WORDS[] = {"and", "or", "xor", "else", "if", "where", "for", "as", "in"};
+    const bool word = token_ends_value(c->before->kind) && c->found->kind == T_NAME && !c->at_start;
+    return !word || foreign_is_given(c, c->found->text)
+               ? NULL
+               : fe_nearest_within(c->found->text, WORDS, sizeof WORDS / sizeof *WORDS,
+                                   strlen(c->found->text) > 2 ? 1 : 0);
+}
+
 /* 2 umm: the unit that was meant, where the word is no name. */
 static const char *nearest_unit(const SyntaxCase *c)
 {
@@ -77,7 +88,10 @@ static const char *nearest_unit(const SyntaxCase *c)
         n++;
     }
     bool word = c->before->kind == T_NUMBER && c->before->unit == NULL && c->found->kind == T_NAME;
-    return word && !foreign_is_given(c, c->found->text) ? fe_nearest(c->found->text, units, n) : NULL;
+    const int length = word ? (int)strlen(c->found->text) : 0;
+    return length > 1 && !foreign_is_given(c, c->found->text)
+               ? fe_nearest_within(c->found->text, units, n, length / 3 > 1 ? length / 3 : 1)
+               : NULL;
 }
 
 /* 2 micron. */
@@ -107,11 +121,14 @@ static bool foreign_unit(const SyntaxCase *c)
 static bool foreign_percent(const SyntaxCase *c)
 {
     bool factor = c->before > c->first && c->before->kind == T_FACTOR && syntax_is(c->before, "%");
-    if (!factor || c->before[-1].kind != T_NUMBER || !c->e->expression) {
+    const bool ranged = c->before > c->first + 1 && syntax_is(c->before, "in") && syntax_is(c->before - 1, "%") &&
+                        c->before[-2].kind == T_NUMBER; /* param q = 99% in 0 .. 100 */
+    const Token *sign = ranged ? c->before - 1 : c->before;
+    if (!ranged && (!factor || sign[-1].kind != T_NUMBER || !c->e->expression)) {
         return false;
     }
-    const Token *number = c->before - 1;
-    Span span = {c->p->source, number->begin, c->before->end};
+    const Token *number = sign - 1;
+    Span span = {c->p->source, number->begin, sign->end};
     const char *digits = syntax_shown(c, number);
     Diag *d = diag_add(c->p->diags, DIAG_FOREIGN_SPELLING, span, arena_printf(c->p->arena, "%s%%", digits));
     if (c->found->kind == T_FACTOR) {
@@ -179,6 +196,11 @@ bool foreign_word(const SyntaxCase *c)
             return true;
         }
     }
+    const char *near = nearest_word(c);
+    if (near != NULL) {
+        diag_help(c->p->diags, foreign(c, c->found), "did you mean `%s`?", near);
+        return true;
+    }
     return foreign_to(c);
 }
 
@@ -214,6 +236,10 @@ static bool foreign_text(const SyntaxCase *c)
 bool foreign_comment(const SyntaxCase *c)
 {
     if (foreign_text(c)) {
+        return true;
+    }
+    if (c->found == c->first + 1 && is_one_of(c->first, "REM Rem rem NB dnl") && c->found->kind == T_NAME) {
+        diag_add(c->p->diags, DIAG_FOREIGN_COMMENT, token_span(c->p->source, c->first), c->first->text);
         return true;
     }
     if (!c->at_start || c->found->kind != T_FACTOR || !syntax_is(c->found, "%")) {
@@ -491,7 +517,7 @@ bool foreign_statement(const SyntaxCase *c)
     text = is_one_of(word, "def") && foreign_function(c) != NULL ? foreign_function(c) : text;
     bool typed = word == c->first && word[1].kind == T_NAME && word[2].kind == T_OPEN; /* int f( */
     text = typed && text != NULL && strcmp(text, NAME_HELP) == 0 ? FUNCTION_HELP : text;
-    if (text == NULL && c->found->kind == T_NAME && word == c->first) {
+    if (text == NULL && (c->found->kind == T_NAME || c->found->kind == T_NUMBER) && word == c->first) {
         const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
         text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);
     }

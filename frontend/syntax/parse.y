@@ -577,7 +577,8 @@ static AstExpr *unary(Parser *parser, Span span, Span word, const Token *op, Ast
 static AstExpr *binary(Parser *parser, Span span, Span word, const Token *op, AstExpr *a,
                        AstExpr *b)
 {
-    bool caret = op->kind == T_POWER && op->silent; /* a power, or xor: the scanner has said it */
+    const bool unit = a != NULL && a->kind == AST_NUMBER && a->unit != NULL;
+    const bool caret = op->kind == T_POWER && op->silent && unit; /* 3 um^2: the scanner has said it */
     AstExpr *expr = joined(parser, caret ? AST_ERROR : AST_BINARY, span, word, a, b, NULL);
     expr->op = op->text;
     return expr;

@@ -132,6 +132,14 @@ static const char *param_backwards(const SyntaxCase *c)
               : NULL;
 }
 
+/* my-mask: a name that would be a difference; NULL otherwise. */
+static const char *name_with_dash(const SyntaxCase *c, const Token *name)
+{
+    bool dash = name->kind == T_NAME && name[1].kind == T_MINUS && name[2].kind == T_NAME &&
+                name->end == name[1].begin && name[1].end == name[2].begin;
+    return dash ? arena_printf(c->p->arena, "%s_%s", name->text, name[2].text) : NULL;
+}
+
 /* param int n = 3 in 1 .. 5, param n: 3 in 1 .. 5. */
 static void help_param(const SyntaxCase *c, Diag *d)
 {
@@ -140,6 +148,18 @@ static void help_param(const SyntaxCase *c, Diag *d)
         value++;
     }
     range = value + (c->found->kind == T_IN ? -1 : 1); /* param n in 1 .. 5: its lowest value */
+    const char *dashed = name_with_dash(c, c->first + 1);
+    const Token *word = c->found + 2;
+    if (dashed != NULL) {
+        diag_help(c->p->diags, d, "a name has no `-`: `%s`; on the command line it may have one", dashed);
+        return;
+    }
+    if (c->found->kind == T_IN && word[-1].kind == T_OPEN_SQUARE && word->kind == T_NAME) { /* param m in [otsu, li] */
+        const char *list = c->p->source->text + word[-1].begin;
+        const size_t n = strcspn(list, "]\r\n");
+        diag_help(c->p->diags, d, "write `param %s = %s in %.*s]`", c->before->text, word->text, (int)n, list);
+        return;
+    }
     const bool ranged = value->kind == T_NUMBER && range->kind == T_IN && range[1].kind == T_NUMBER &&
                         range[2].kind == T_RANGE && range[3].kind == T_NUMBER;
     diag_help(c->p->diags, d, "write `param %s = %s in %s .. %s`",
@@ -257,6 +277,12 @@ static const Token *names_before_assign(const SyntaxCase *c)
 static void help_names(const SyntaxCase *c, Diag *d)
 {
     const Token *names = first_name(c), *value = names_before_assign(c) + 2 + (names != c->first), *end = value;
+    while (value->kind == T_NAME && value[1].kind == T_DOT && value[2].kind == T_NAME && value[3].kind != T_NEWLINE) {
+        value += 2; /* np.percentile(...) */
+    }
+    end = value;
+    const char *image =
+        value->kind == T_NAME && value[1].kind == T_OPEN && value[2].kind == T_NAME ? value[2].text : "image";
     const bool two = names[1].kind == T_COMMA;
     bool several = false;
     for (int depth = 0; end->kind != T_NEWLINE && end->kind != T_END; end++) {
@@ -271,11 +297,18 @@ static void help_names(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "sizes are asked for one by one: `%s = %s(%s)`, `%s = %s(%s)`", names->text,
                   three ? "depth" : "height", value->text, names[2].text, three ? "height" : "width", value->text);
     } else if (value->kind == T_NAME && two && (strstr(value->text, "split") != NULL || value[1].kind == T_NEWLINE)) {
-        const char *image = value[1].kind == T_OPEN && value[2].kind == T_NAME ? value[2].text
-                            : value[1].kind == T_NEWLINE                       ? value->text
-                                                                               : "image";
+        image = value[1].kind == T_NEWLINE ? value->text : image;
         diag_help(c->p->diags, d, "channels are counted from 0: `%s = %s[c = 0]`, `%s = %s[c = 1]`", names->text, image,
                   names[2].text, image);
+    } else if (syntax_is(value, "percentile") || syntax_is(value, "quantile") || syntax_is(value, "prctile")) {
+        diag_help(c->p->diags, d, "each is asked for by itself: `%s = percentile(%s, 1)`, `%s = percentile(%s, 99)`",
+                  names->text, image, names[2].text, image);
+    } else if (syntax_is(value, "threshold")) { /* OpenCV's gives the threshold and the mask */
+        diag_help(c->p->diags, d, "each has a line of its own: `%s = otsu(%s)`, `%s = %s > %s`", names->text, image,
+                  names[2].text, image, names->text);
+    } else if (syntax_is(value, "findContours") || syntax_is(value, "find_contours") ||
+               syntax_is(value, "bwboundaries")) {
+        syntax_help(c, d, "outlines are a format of labels: `output outlines = label(mask) as geojson`, or `as roi`");
     } else if (syntax_is(value, "sigma_clipped_stats")) {
         diag_help(c->p->diags, d,
                   "several results are one value with members: `r = kappa_sigma(%s)`, then `r.%s`, `r.%s`",
@@ -285,7 +318,7 @@ static void help_names(const SyntaxCase *c, Diag *d)
     } else if (!two) {
         diag_help(c->p->diags, d, "a name stands without brackets: `%s = %.*s`", names->text, n,
                   c->p->source->text + value->begin);
-    } else if (syntax_is(value, "label") || syntax_is(value, "bwlabel")) {
+    } else if (syntax_is(value, "label") || syntax_is(value, "bwlabel") || syntax_is(value, "connectedComponents")) {
         const int called = value[0].end - value[0].begin;
         diag_help(c->p->diags, d, "labels alone come of it: `%s = label%.*s`; how many there are is count(%s)",
                   names->text, n - called, c->p->source->text + value->end, names->text);
@@ -341,7 +374,8 @@ static bool help_condition(const SyntaxCase *c, Diag *d)
 static const Token *foreign_comment_sign(const SyntaxCase *c)
 {
     for (const Token *t = c->first; t < c->found; t++) {
-        const bool words = t + 1 == c->before && t[1].kind == T_NAME && c->found->kind != T_OPEN;
+        const bool words =
+            t + 1 == c->before && t[1].kind == T_NAME && c->found->kind != T_OPEN && t->begin > t[-1].end;
         if (t->kind == T_FACTOR && (strcmp(t->text, "//") == 0 || (strcmp(t->text, "%") == 0 && words))) {
             return t;
         }
@@ -367,14 +401,6 @@ static const Token *joins_lines(const SyntaxCase *c)
     }
     const char *between = c->p->source->text + operator->end;
     return memchr(between, '\n', (size_t)(c->before->begin - operator->end)) != NULL ? operator: NULL;
-}
-
-/* my-mask: a name that would be a difference; NULL otherwise. */
-static const char *name_with_dash(const SyntaxCase *c, const Token *name)
-{
-    bool dash = name->kind == T_NAME && name[1].kind == T_MINUS && name[2].kind == T_NAME &&
-                name->end == name[1].begin && name[1].end == name[2].begin;
-    return dash ? arena_printf(c->p->arena, "%s_%s", name->text, name[2].text) : NULL;
 }
 
 /* image[image < 10] = 0: pixels are chosen, not set. */
@@ -481,11 +507,20 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->found->kind == T_COLON && c->before->kind == T_NAME && c->before[-1].kind == T_OPEN_SQUARE) {
         diag_help(c->p->diags, d, "places are named with `=`: `%s = ...`; a part is crop(image, x = 10, width = 20)",
                   syntax_shown(c, c->before));
+    } else if (c->found->kind == T_RANGE && c->e->close_square && c->before->kind == T_NUMBER &&
+               c->found[1].kind == T_NUMBER && c->before[-1].kind == T_ASSIGN) { /* image[z = 2 .. 5] */
+        const Token *axis = c->before - 2, *image = axis - 2;
+        const char *extent = syntax_is(axis, "z") ? "depth" : syntax_is(axis, "y") ? "height" : "width";
+        diag_help(c->p->diags, d, "a part is a crop: `crop(%s, %s = %g, %s = %g)`",
+                  image->kind == T_NAME ? image->text : "image", axis->text, c->before->num, extent,
+                  c->found[1].num - c->before->num + 1);
     } else if (c->found->kind == T_RANGE && c->e->close) {
         syntax_help(c, d, "a range stands behind `for`: `sum(v[dx = i] for i in -1 .. 1)`");
     } else if (c->first->kind == T_OUTPUT && c->found->kind == T_COLON && c->found[1].kind == T_NAME) {
         diag_help(c->p->diags, d, "a type is an operator: `%s(...)`", syntax_shown(c, c->found + 1));
     } else if (c->first->kind == T_OUTPUT && c->found->kind == T_COMMA && c->before[-1].kind == T_AS) {
+        syntax_help(c, d, "each format has an output of its own: `output a2 = ... as png`");
+    } else if (c->first->kind == T_OUTPUT && c->found->kind == T_AND && c->before[-1].kind == T_AS) {
         syntax_help(c, d, "each format has an output of its own: `output a2 = ... as png`");
     } else if (c->found->kind == T_COLON && (c->before->kind == T_NUMBER || c->e->close_square)) {
         syntax_help(c, d, SLICES);
@@ -723,6 +758,11 @@ static bool explain_output(const SyntaxCase *c)
         syntax_help(c, d, "each output has a line of its own: `output NAME = ...`");
         return true;
     }
+    if (c->found->kind == T_FACTOR && c->found[1].kind == T_NAME && syntax_is(c->found, "/")) { /* results/cells */
+        Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, syntax_place(c), "output", "`/`");
+        diag_help(c->p->diags, d, "the run is told the folder, with -o: `output %s = ...`", c->found[1].text);
+        return true;
+    }
     if (c->found->kind == T_COMPARE && syntax_is(c->found, "==")) {
         Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, syntax_place(c), "output", "`==`");
         diag_help(c->p->diags, d, "a result gets its value with `=`: `output %s = ...`", c->before->text);
@@ -806,6 +846,8 @@ static void help_expression(const SyntaxCase *c, Diag *d)
         help_choice(c, d);
     } else if (found == T_COLON && c->before->kind == T_OPEN && c->found[1].kind == T_CLOSE) {
         syntax_help(c, d, "all pixels are the image itself: leave `(:)` out");
+    } else if (found == T_COLON && c->before->kind == T_ELSE) {
+        syntax_help(c, d, "leave the `:` out");
     } else if (found == T_COLON) {
         syntax_help(c, d, SLICES);
     } else if (found == T_ASSIGN && c->before->kind == T_COMPARE) {
@@ -941,6 +983,9 @@ static void note_names(const SyntaxCase *c)
     }
     if (kind == T_INPUT && (c->first[1].kind != T_NAME || c->found->kind == T_COMMA)) {
         c->p->file->incomplete = true;
+    }
+    if (kind == T_PARAM && name_with_dash(c, c->first + 1) != NULL) {
+        syntax_note_name(c->p, c->first + 3);
     }
     if (kind == T_NAME && c->found == c->first + 1 && c->found->kind == T_COLON) { /* sigma: float = 2 */
         syntax_note_name(c->p, c->first);

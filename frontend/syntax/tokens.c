@@ -187,13 +187,12 @@ static int innermost_block(const Filter *f)
 static bool brace_is_list(const Filter *f)
 {
     int before = last_kind(f);
-    if (!f->stack[f->depth].block && before == T_NAME) { /* c{1} of Matlab */
-        return true;
-    }
-    if (!f->stack[f->depth].block) {
-        return before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA || before == T_ASSIGN;
-    }
     int first = f->statement < f->clean->n ? f->clean->at[f->statement].kind : T_NEWLINE;
+    const bool block = first == T_FN || first == T_FOR || first == T_IF || first == T_WHILE || first == T_REPEAT;
+    if (!f->stack[f->depth].block) {
+        return before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA || before == T_ASSIGN ||
+               (before == T_NAME && !block); /* c{1} of Matlab */
+    }
     return before == T_ASSIGN && first != T_FN;
 }
 
