@@ -100,7 +100,9 @@ static void executable_text(const Compilation *c, Str *out)
 {
     source_head(c, out);
     cg_emit_c(c->program, "program", out);
-    str_add(out, "\nint main(int argc, char **argv)\n{\n    return rt_main(&program, argc, argv);\n}\n");
+    str_add(
+        out,
+        "\nint main(int argc, char **argv)\n{\n    rt_alone(argc, argv);\n    return rt_main(&program, argc, argv);\n}\n");
 }
 
 /* What a file is called, with what C's names have not as `_`.  Nothing of the runtime begins with `pipeline_`. */

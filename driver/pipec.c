@@ -6,6 +6,7 @@
 #include "../runtime/host/signals.h"
 #include "../runtime/host/status.h"
 #include "../runtime/host/streams.h"
+#include "../runtime/main.h"
 
 #include <setjmp.h>
 #include <stdio.h>
@@ -203,6 +204,7 @@ int main(int argc, char **argv)
     streams_open();
     signals_install(SIGNALS_AT_ONCE);
     CommandLine line = {argc, argv};
+    rt_alone(argc, argv);
     int code = stack_run(command_of, &line);
     if (code == CODE_INTERRUPTED) {
         return signals_code();

@@ -10,10 +10,12 @@
 #include "batch/shard.h"
 #include "batch/workflow.h"
 #include "command/describe.h"
+#include "device/cl.h"
 #include "host/signals.h"
 #include "host/status.h"
 #include "host/streams.h"
 
+#include <string.h>
 #include <unistd.h>
 
 static int run(const Program *program, const Options *options, const RtHooks *hooks)
@@ -72,6 +74,18 @@ int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *h
     }
     options_free(&options);
     return code;
+}
+
+void rt_alone(int argc, char **argv)
+{
+    static const char changed[] = "--load-kernels"; /* these may call any built-in function */
+    bool alone = true;
+    for (int i = 1; i < argc; i++) {
+        alone = alone && strncmp(argv[i], changed, strlen(changed)) != 0;
+    }
+    if (alone) {
+        dev_alone();
+    }
 }
 
 typedef struct CommandLine {

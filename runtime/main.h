@@ -12,6 +12,10 @@ int rt_main(const Program *program, int argc, char **argv);
 /* The same with hooks. */
 int rt_main_with(const Program *program, int argc, char **argv, const RtHooks *hooks);
 
+/* For programs that are a pipeline and nothing else, before anything runs: with no kernels of a user's, drivers may be told
+ * to read less (dev_alone). */
+void rt_alone(int argc, char **argv);
+
 /* Opens the status line where stderr is a terminal, for what is done before the arguments are read. */
 void rt_status(bool quiet);
 

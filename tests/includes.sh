@@ -4,7 +4,7 @@
 cd "$1" || exit 2
 table='
 base
-cmake frontend/ops
+cmake base frontend/ops
 program base
 ir base
 reference base ir
@@ -32,7 +32,7 @@ runtime/exec base program runtime/host runtime/files runtime/device runtime/prim
 runtime/command base program runtime/host runtime/files
 runtime/report base runtime/host runtime/files
 runtime/batch base program runtime/report runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command
-runtime base program runtime/host runtime/exec runtime/command runtime/batch
+runtime base program runtime/host runtime/device runtime/exec runtime/command runtime/batch
 library base program ir passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime/host runtime/files runtime/device runtime/primitives runtime/exec runtime/command runtime/batch
 lsp base ir library frontend/diag frontend/ops frontend/syntax frontend/elaborate
 driver base program ir library lsp reference passes codegen frontend/diag frontend/ops frontend/syntax frontend/elaborate runtime runtime/host runtime/device runtime/primitives runtime/exec runtime/command runtime/batch

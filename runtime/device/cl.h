@@ -38,6 +38,10 @@ typedef struct DeviceInfo {
     int units;
 } DeviceInfo;
 
+/* Says, before anything below is called, that nobody else in this process compiles kernels, and that no user has changed any:
+ * drivers that read much for each of them are told to read less (cl_pocl.h). */
+void dev_alone(void);
+
 /* All devices; *list is owned by the caller (free).  No platform at all is not an error: *n is 0
  * and *why says what is wrong and how to mend it. */
 bool dev_list(DeviceInfo **list, int *n, char *why, size_t why_size, Err *err);

@@ -12,6 +12,7 @@
 #include "../../base/file.h"
 
 #include "../host/signals.h"
+#include "cl_pocl.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -113,7 +114,7 @@ const char *cl_setup_refused(void)
     return refused[0] != '\0' ? refused : NULL;
 }
 
-static void prepare(void)
+static void choose_cache(void)
 {
     char path[PATH_SIZE];
     pocl_cache(path, sizeof path);
@@ -131,6 +132,21 @@ static void prepare(void)
     (void)setenv("POCL_CACHE_DIR", private_cache, 1);
     (void)atexit(remove_private_cache);
     signals_at_end(remove_private_cache);
+}
+
+static bool alone;
+
+void dev_alone(void)
+{
+    alone = true;
+}
+
+static void prepare(void)
+{
+    choose_cache();
+    if (alone) {
+        cl_pocl_use();
+    }
 }
 
 static int count_icd_files(const char *folder)

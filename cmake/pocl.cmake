@@ -1,0 +1,19 @@
+# The libraries of PoCL 3.1 (Debian 12) that kernels are linked with, without what no kernel calls, as a table for
+# runtime/device/cl_pocl.c.  Of today's processors; others read the whole library.  Without PoCL 3.1 the table is empty.
+file(GLOB pocl_driver /usr/lib/*/libpocl.so.2.10.0)
+file(GLOB pocl_llvm /usr/lib/*/libLLVM-15.so.1)
+file(GLOB pocl_libraries /usr/share/pocl/kernel-*-avx2.bc /usr/share/pocl/kernel-*-avx512.bc)
+set(pocl_table ${CMAKE_BINARY_DIR}/pocl_libraries.c)
+if(pocl_driver AND pocl_llvm AND pocl_libraries)
+  add_executable(pocl_trim cmake/pocl_trim.c)
+  set_source_files_properties(cmake/pocl_trim.c PROPERTIES COMPILE_OPTIONS "${WARNINGS}")
+  target_link_libraries(pocl_trim lib_base PkgConfig::ZSTD ${pocl_llvm})
+  set(builtins ${CMAKE_SOURCE_DIR}/runtime/device/builtins.cl)
+  add_custom_command(OUTPUT ${pocl_table}
+    COMMAND ${CMAKE_COMMAND} -E env ASAN_OPTIONS=detect_leaks=0 $<TARGET_FILE:pocl_trim> ${pocl_table} ${builtins} ${pocl_driver} ${pocl_libraries}
+    DEPENDS pocl_trim ${builtins} VERBATIM)
+else()
+  file(WRITE ${pocl_table} "#include \"runtime/device/cl_pocl.h\"\n\nconst char POCL_DRIVER[] = \"\", POCL_DATA[] = \"\";\nconst PoclLibrary POCL_LIBRARIES[] = {{0}};\n")
+endif()
+target_sources(lib_runtime PRIVATE ${pocl_table})
+set_source_files_properties(${pocl_table} PROPERTIES COMPILE_OPTIONS "-I${CMAKE_SOURCE_DIR}")
