@@ -488,6 +488,7 @@ static void kernel_step(CgBuild *b, const IrStep *step)
                     .kernel = add_kernel(b, &k, &body, lines),
                     .grid = scalars ? b->cg.scalar_grid : b->cg.grid[k.domain],
                     .stream_z = step->shape != IR_SHAPE_DIRECT && step->stream == IR_AX_Z,
+                    .ops = step->ops,
                     .boxed = k.boxed,
                     .copies = copies(b->g, step),
                     .value = -1,

@@ -275,6 +275,9 @@ int cmd_explain(int argc, char **argv)
         code = CODE_OK;
     } else if (ok && take_params(c.program, argc - 2, argv + 2, params)) {
         compile_aside(&c, params, &planned);
+        for (int i = 0; i < planned.graph->params.n; i++) {
+            planned.graph->params.at[i].value = params[i]; /* what the costs are counted for */
+        }
         explain(&planned);
         code = CODE_OK;
     }

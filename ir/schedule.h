@@ -36,6 +36,7 @@ typedef struct IrStep {
     int loop;         /* LOOP, END: which; else the loop it is in */
     int strip;        /* KERNEL: rows of its strips, where the order of additions of a sum that it
                             takes on the way asks for them; 0: any */
+    double ops;       /* KERNEL: operations a pixel; 0: the image decides */
 } IrStep;
 
 /* The place of a node among the stages of a step; -1: it is none of them. */

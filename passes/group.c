@@ -128,6 +128,17 @@ static void schedule_loop(Group *b, int loop)
     }
 }
 
+static void count_operations(Grouping *grouping, IrSchedule *s)
+{
+    for (int i = 0; i < s->steps.n; i++) {
+        IrStep *step = &s->steps.at[i];
+        if (step->kind == IR_STEP_KERNEL) {
+            const CostKernel k = cost_kernel(&grouping->cost, step->stages.at, step->stages.n);
+            step->ops = k.known ? k.ops : 0;
+        }
+    }
+}
+
 const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
 {
     name_value_outputs(g);
@@ -147,6 +158,7 @@ const IrSchedule *pass_group(IrGraph *g, PassContext *cx)
     }
     pass_keep_types(grouping);
     pass_order_steps(grouping);
+    count_operations(grouping, s);
     if (cx->fuse == FUSE_ALL) {
         pass_name_columns(g, s);
     }

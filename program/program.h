@@ -252,6 +252,7 @@ typedef struct ProgStep {
     int grid;              /* the iteration domain */
     bool stream_z;         /* LAUNCH: work-items stream over planes, strips are cut from d, and the
                               third dimension of the launch counts h * channels rows */
+    double ops;            /* LAUNCH: operations a pixel, with the params that it was planned for; 0 unknown, as in C */
     bool boxed;            /* its text gives each buffer a pitch and a first column of its own */
     bool copies;           /* LAUNCH: its result, with which a loop begins, is what it reads; nothing is done where
                               both have one place */

@@ -104,8 +104,8 @@ bool exec_run_parts(Exec *exec, const ExecStream *stream, Err *err);
  * temporary file.  0: a quarter of the memory. */
 void exec_set_host_memory(Exec *exec, uint64_t bytes);
 
-/* From the next exec_bind on, so many images of one size are expected (1 without it): of a few small ones,
- * compiling takes longer than running. */
+/* From the next exec_bind on, so many images of one size are expected: of a few small ones, optimising takes longer than
+ * running without.  Where nobody has said how many, kernels are optimised, and primitives as for one. */
 void exec_set_images(Exec *exec, uint64_t images);
 
 /* From the next exec_bind on, labels may be asked for with 16 bits (exec_narrow), and what that takes is compiled with the rest. */

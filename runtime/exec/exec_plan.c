@@ -19,8 +19,10 @@
 enum {
     MOST_COMPILERS = 3, /* threads; more gain nothing */
     QUICK_PIXELS = 1 << 19,
-    QUICK_INPUTS = 3, /* labels and two images */
-    CPU_PX = 16,      /* pixels a work-item */
+    QUICK_INPUTS = 3,     /* labels and two images */
+    QUICK_OPS = 1000,     /* a pixel */
+    QUICK_WORK = 1 << 23, /* operations, which take some 8 ns without */
+    CPU_PX = 16,          /* pixels a work-item */
     GPU_PX = 4,
     PAYS_ON_CPU = 64,   /* images of some megapixels: their labels take as long to convert as the kernel to compile */
     UNKNOWN_UNITS = 132 /* an H200's */
@@ -42,7 +44,7 @@ static int count_compilers(const DeviceInfo *info)
 
 ExecTarget exec_target(Device *dev)
 {
-    ExecTarget target = {.dev = dev, .alignment = 512, .images = 1};
+    ExecTarget target = {.dev = dev, .alignment = 512};
     if (dev) {
         const DeviceInfo *info = dev_info(dev);
         target.alignment = dev_alignment(dev);
@@ -334,16 +336,19 @@ static bool is_in_loop(const ExecPlan *plan, int s)
     return is;
 }
 
-/* What primitives of a few small images gain by optimising is lost while they are compiled.  An executable that brings
- * compiled ones has them optimised.  Tables of many images are, too: without it a group's variables take 0.8 MiB of a
- * thread's stack for each of them. */
+/* What a few small images gain by optimising is lost while kernels are compiled.  An executable that brings compiled ones
+ * has them optimised.  Tables of many images are, too: without it a group's variables take 0.8 MiB of a thread's stack for
+ * each of them; and kernels of much text. */
 static bool is_quick(const ExecPlan *plan, const ExecTarget *target, int s)
 {
     const ProgStep *step = &plan->program->steps[s];
     const ExecGrid *g = &plan->grids[step->grid];
-    const double pixels = (double)g->w * g->h * g->planes * (double)target->images;
-    return target->dev != NULL && dev_info(target->dev)->quick && pixels <= QUICK_PIXELS &&
-           step->n_inputs <= QUICK_INPUTS && plan->program->n_binaries == 0 && !is_in_loop(plan, s);
+    const double pixels = (double)g->w * g->h * g->planes * (double)(target->images > 0 ? target->images : 1);
+    const bool little = step->kind == STEP_PRIMITIVE ? step->n_inputs <= QUICK_INPUTS
+                                                     : target->images > 0 && step->ops > 0 && step->ops <= QUICK_OPS &&
+                                                           pixels * step->ops <= QUICK_WORK;
+    return target->dev != NULL && dev_info(target->dev)->quick && pixels <= QUICK_PIXELS && little &&
+           plan->program->n_binaries == 0 && !is_in_loop(plan, s);
 }
 
 static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
@@ -354,7 +359,6 @@ static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err 
         return err_set(err, CODE_USAGE, "this version cannot run '%s' (needed by '%s')", step->primitive, step->name);
     }
     PrimCall call;
-    plan->steps[s].quick = is_quick(plan, target, s);
     exec_plan_call(plan, target->dev, s, &call);
     call.err = err;
     if (primitive->scratch_bytes) {
@@ -408,6 +412,7 @@ static bool plan_step(ExecPlan *plan, const ExecTarget *target, int s, Err *err)
     }
     plan->steps[s].traffic = plan->steps[s].fed > 0 ? 0 : traffic_of(plan, step);
     TRY(plan_halo(plan, s, err));
+    plan->steps[s].quick = is_quick(plan, target, s);
     if (step->kind == STEP_PRIMITIVE) {
         return plan_primitive(plan, target, s, err);
     }

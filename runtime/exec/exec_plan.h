@@ -35,7 +35,7 @@ typedef struct ExecTarget {
     bool part_across;   /* tests: volumes are cut across their planes, where that can be */
     int compilers;      /* threads that compile; with several, also what primitives will ask for */
     int px, lx;         /* pixels a work-item, work-items a group: px * lx = 256 columns */
-    uint64_t images;    /* so many such images are expected */
+    uint64_t images;    /* so many such images are expected; 0: nobody has said */
     bool ahead;         /* GPUs: a round is enqueued while the one before is computed */
     bool narrows;       /* labels are asked for with 16 bits, where they fit */
 } ExecTarget;
@@ -75,7 +75,7 @@ typedef struct ExecStep {
     int end;          /* LOOP: its END */
     uint64_t scratch; /* bytes, and where */
     uint64_t scratch_at;
-    bool quick;       /* PRIMITIVE: compiling it takes longer than running it */
+    bool quick;       /* optimising it takes longer than running it without */
     int fed_from;     /* PRIMITIVE: in one piece, the launch that writes partial results to its */
     size_t fed;       /* scratch, and how many of each quantity; 0: none does */
     uint64_t traffic; /* compulsory bytes, for the profile; 0 unknown */
