@@ -202,8 +202,9 @@ static bool link_executable(const Str *source, const char *to, Err *err)
     snprintf(include, sizeof include, "-I%s", p.include);
     TRY(file_temp(to, temp, sizeof temp, &fd, err));
     close(fd); /* the linker replaces the empty file */
-    const char *argv[] = {cc,     "-std=c11", "-O1",  PIPEC_CC_FLAGS,     include, "-x", "c", "-", "-x",
-                          "none", p.runtime,  p.base, PIPEC_CC_LIBRARIES, "-o",    temp, NULL};
+    const char *argv[] =
+        {cc,     "-std=c11", "-O1",  "-Wl,--strip-debug", PIPEC_CC_FLAGS, include, "-x", "c", "-", "-x",
+         "none", p.runtime,  p.base, PIPEC_CC_LIBRARIES,  "-o",           temp,    NULL};
     signals_at_end(stop_compiler);
     if (!run_compiler((char *const *)argv, source, err)) {
         file_discard(temp, -1);

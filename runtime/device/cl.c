@@ -85,13 +85,6 @@ static bool is_pocl(const DeviceInfo *info)
     return strcmp(info->platform, "Portable Computing Language") == 0;
 }
 
-/* PoCL keeps kernels itself, and to give a binary it compiles each of them once more, for groups of
- * any size: half of the time that a first run takes. */
-static const char *cache_of(const DevOptions *options, const DeviceInfo *info)
-{
-    return options->cache == NULL && is_pocl(info) ? "" : options->cache;
-}
-
 static Device *device_new(Err *err)
 {
     Device *dev = calloc(1, sizeof *dev);
@@ -132,6 +125,19 @@ bool dev_share(Device *first, Device **out, Err *err)
     return true;
 }
 
+/* PoCL keeps kernels itself, and to give a binary it compiles each of them once more, for groups of any size: half of the
+ * time that a first run takes.  Without memory for the reason why none are kept they are compiled all the same. */
+static void open_cache(Device *dev, const char *chosen)
+{
+    const bool kept_elsewhere = chosen == NULL && is_pocl(&dev->info);
+    Err err = {0};
+    const bool open = cl_cache_open(chosen, &dev->cache, &err);
+    dev->cache.kept_elsewhere = kept_elsewhere;
+    const char *refused = !open && !kept_elsewhere ? err.text : is_pocl(&dev->info) ? cl_setup_refused() : NULL;
+    dev->no_cache = refused != NULL ? strdup(refused) : NULL;
+    err_clear(&err);
+}
+
 bool dev_open(const DevOptions *options, Device **out, Err *err)
 {
     ClFound found;
@@ -147,13 +153,7 @@ bool dev_open(const DevOptions *options, Device **out, Err *err)
     dev->id = found.id;
     dev->profile = options->profile;
     dev->limit = options->memory_limit;
-    Err refused = {0};
-    if (!cl_cache_open(cache_of(options, &found.info), &dev->cache, &refused)) {
-        dev->no_cache = strdup(refused.text); /* without memory for the reason kernels are compiled all the same */
-    } else if (is_pocl(&found.info) && cl_setup_refused() != NULL) {
-        dev->no_cache = strdup(cl_setup_refused());
-    }
-    err_clear(&refused);
+    open_cache(dev, options->cache);
     snprintf(dev->dump, sizeof dev->dump, "%s", options->dump ? options->dump : "");
     snprintf(dev->load, sizeof dev->load, "%s", options->load ? options->load : "");
     bool rounds = cl_device_ulong(dev->id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;

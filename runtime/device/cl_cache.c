@@ -8,6 +8,8 @@
 #include "../../base/digest.h"
 #include "../../base/file.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +102,7 @@ bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t 
     Err ignored = {0};
     Header header;
     path_of(cache, key, path, sizeof path);
-    if (cache->fd < 0 || !file_read(path, &file, &n, &ignored)) {
+    if (cache->fd < 0 || cache->kept_elsewhere || !file_read(path, &file, &n, &ignored)) {
         err_clear(&ignored);
         return false;
     }
@@ -118,7 +120,7 @@ void cl_cache_store(const ClCache *cache, const char *key, const void *binary, s
 {
     Header header = {.key_size = strlen(key), .binary_size = size};
     size_t total = sizeof header + (size_t)header.key_size + size;
-    char path[PATH_BYTES], *file = cache->fd >= 0 ? malloc(total) : NULL;
+    char path[PATH_BYTES], *file = cache->fd >= 0 && !cache->kept_elsewhere ? malloc(total) : NULL;
     if (!file) {
         return;
     }
@@ -133,4 +135,16 @@ void cl_cache_store(const ClCache *cache, const char *key, const void *binary, s
     Err ignored = {0};
     (void)file_write(path, file, total, &ignored);
     free(file);
+}
+
+bool cl_cache_is_first(const ClCache *cache, const char *key)
+{
+    char hex[DIGEST_TEXT], path[PATH_BYTES];
+    digest_of_text(key, hex);
+    snprintf(path, sizeof path, "%s/%s.met", cache->path, hex);
+    const int fd = cache->fd >= 0 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return cache->fd < 0 || fd >= 0 || errno != EEXIST;
 }

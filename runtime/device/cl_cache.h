@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 typedef struct ClCache {
-    int fd;        /* -1: there is none */
-    char path[40]; /* that leads to the open folder, whatever becomes of its name */
+    int fd;              /* -1: there is none */
+    char path[40];       /* that leads to the open folder, whatever becomes of its name */
+    bool kept_elsewhere; /* the driver keeps kernels itself: only what was met is known here */
 } ClCache;
 
 /*
@@ -24,5 +25,7 @@ void cl_cache_close(ClCache *cache);
 bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t *size);
 /* Stores a binary.  A cache that cannot be written only costs time, so failures are not told. */
 void cl_cache_store(const ClCache *cache, const char *key, const void *binary, size_t size);
+/* True the first time, over all processes, that it is asked about a key; without a folder always. */
+bool cl_cache_is_first(const ClCache *cache, const char *key);
 
 #endif

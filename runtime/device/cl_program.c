@@ -296,6 +296,14 @@ bool dev_program(Device *dev, const char *name, const char *source, const char *
     return ok;
 }
 
+bool dev_is_first(Device *dev, const char *source)
+{
+    char *key = cl_source_key(&dev->info, source, "");
+    const bool first = !key || cl_cache_is_first(&dev->first->cache, key);
+    free(key);
+    return first;
+}
+
 static cl_int make_kernel(Device *dev, DevKernel *kernel)
 {
     cl_int status;

@@ -49,20 +49,22 @@ typedef struct Worker {
     Err err;
 } Worker;
 
-static bool is_quick(const ExecPlan *plan, int kernel)
+static bool is_quick(const ExecBuilt *built, int kernel)
 {
-    bool quick = true;
+    const ExecPlan *plan = built->plan;
+    ExecQuick quick = QUICK_ALWAYS;
     for (int s = 0; s < plan->program->n_steps; s++) {
-        quick = quick && (plan->program->steps[s].kernel != kernel || plan->steps[s].quick);
+        const bool less = plan->program->steps[s].kernel == kernel && plan->steps[s].quick < quick;
+        quick = less ? plan->steps[s].quick : quick;
     }
-    return quick;
+    return quick == QUICK_ALWAYS || (quick == QUICK_ONCE && dev_is_first(built->dev, built->text[kernel]));
 }
 
 /* Every number of rows gives the same bits. */
 static bool compile_kernel(ExecBuilt *built, int k, Err *err)
 {
-    const char *const FEWER[] = {is_quick(built->plan, k) ? "-cl-opt-disable" : NULL, "-DROWS_AT_MOST=4",
-                                 "-DROWS_AT_MOST=2", "-DROWS_AT_MOST=1"};
+    const char *const FEWER[] = {is_quick(built, k) ? "-cl-opt-disable" : NULL, "-DROWS_AT_MOST=4", "-DROWS_AT_MOST=2",
+                                 "-DROWS_AT_MOST=1"};
     const char *name = built->plan->program->kernels[k].name, *text = built->text[k];
     const size_t n = strstr(text, "\n#define TURNS ") ? sizeof FEWER / sizeof *FEWER : 1;
     uint64_t least = UINT64_MAX;

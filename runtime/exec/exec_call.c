@@ -30,7 +30,7 @@ void exec_plan_call(const ExecPlan *plan, Device *dev, int s, PrimCall *call)
     const ExecGrid *g = &plan->grids[step->grid];
     *call = (PrimCall){.dev = dev,
                        .name = step->name,
-                       .quick = plan->steps[s].quick,
+                       .quick = plan->steps[s].quick == QUICK_ALWAYS,
                        .w = g->w,
                        .h = g->h,
                        .d = g->d,

@@ -22,6 +22,7 @@ enum {
     QUICK_INPUTS = 3,     /* labels and two images */
     QUICK_OPS = 1000,     /* a pixel */
     QUICK_WORK = 1 << 23, /* operations, which take some 8 ns without */
+    MOST_WORK = 1 << 25,  /* the same, for the first time: less than optimising takes */
     CPU_PX = 16,          /* pixels a work-item */
     GPU_PX = 4,
     PAYS_ON_CPU = 64,   /* images of some megapixels: their labels take as long to convert as the kernel to compile */
@@ -339,16 +340,21 @@ static bool is_in_loop(const ExecPlan *plan, int s)
 /* What a few small images gain by optimising is lost while kernels are compiled.  An executable that brings compiled ones
  * has them optimised.  Tables of many images are, too: without it a group's variables take 0.8 MiB of a thread's stack for
  * each of them; and kernels of much text. */
-static bool is_quick(const ExecPlan *plan, const ExecTarget *target, int s)
+static ExecQuick is_quick(const ExecPlan *plan, const ExecTarget *target, int s)
 {
     const ProgStep *step = &plan->program->steps[s];
     const ExecGrid *g = &plan->grids[step->grid];
-    const double pixels = (double)g->w * g->h * g->planes * (double)(target->images > 0 ? target->images : 1);
-    const bool little = step->kind == STEP_PRIMITIVE ? step->n_inputs <= QUICK_INPUTS
-                                                     : target->images > 0 && step->ops > 0 && step->ops <= QUICK_OPS &&
-                                                           pixels * step->ops <= QUICK_WORK;
-    return target->dev != NULL && dev_info(target->dev)->quick && pixels <= QUICK_PIXELS && little &&
-           plan->program->n_binaries == 0 && !is_in_loop(plan, s);
+    const double images = target->images > 0 ? (double)target->images : 1;
+    const double pixels = (double)g->w * g->h * g->planes * images, work = pixels * step->ops;
+    if (target->dev == NULL || !dev_info(target->dev)->quick || pixels > QUICK_PIXELS ||
+        plan->program->n_binaries > 0 || is_in_loop(plan, s)) {
+        return QUICK_NEVER;
+    }
+    if (step->kind == STEP_PRIMITIVE) {
+        return step->n_inputs <= QUICK_INPUTS ? QUICK_ALWAYS : QUICK_NEVER;
+    }
+    const bool known = target->images > 0 && step->ops > 0 && step->ops <= QUICK_OPS;
+    return !known || work > MOST_WORK ? QUICK_NEVER : work > QUICK_WORK ? QUICK_ONCE : QUICK_ALWAYS;
 }
 
 static bool plan_primitive(ExecPlan *plan, const ExecTarget *target, int s, Err *err)

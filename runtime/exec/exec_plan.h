@@ -64,6 +64,13 @@ typedef struct ExecBuffer {
     int onto; /* the buffer that it is written onto, in parts: where that can be; -1 none */
 } ExecBuffer;
 
+/* Where optimising a kernel takes longer than running it without. */
+typedef enum ExecQuick {
+    QUICK_NEVER,
+    QUICK_ONCE, /* unless it runs again */
+    QUICK_ALWAYS
+} ExecQuick;
+
 typedef struct ExecStep {
     double *values;   /* LAUNCH: by argument, for host expressions; PRIMITIVE: host arguments */
     int below, above; /* widest halo of the reads that have one: rows, or planes, on each side */
@@ -75,7 +82,7 @@ typedef struct ExecStep {
     int end;          /* LOOP: its END */
     uint64_t scratch; /* bytes, and where */
     uint64_t scratch_at;
-    bool quick;       /* optimising it takes longer than running it without */
+    ExecQuick quick;
     int fed_from;     /* PRIMITIVE: in one piece, the launch that writes partial results to its */
     size_t fed;       /* scratch, and how many of each quantity; 0: none does */
     uint64_t traffic; /* compulsory bytes, for the profile; 0 unknown */

@@ -63,7 +63,9 @@ __attribute__((constructor)) static void begin(void)
     fail_ever = getenv("FAIL_EVER") != NULL;
     log_path = getenv("FAIL_LOG");
     kind = what != NULL ? what : "";
-    dl_iterate_phdr(note_program, NULL);
+    if (strcmp(program_invocation_short_name, "pipec") == 0) { /* not in the linker that PoCL starts, and its shell */
+        dl_iterate_phdr(note_program, NULL);
+    }
 }
 
 /* Written without the functions of this file, which would count themselves. */

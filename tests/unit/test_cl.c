@@ -6,10 +6,12 @@
 #include "runtime/device/cl.h"
 #include "runtime/device/cl_cache.h"
 #include "runtime/device/cl_codes.h"
+#include "runtime/device/cl_pocl.h"
 #include "runtime/device/cl_setup.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -164,6 +166,62 @@ static int build_with_impossible_pocl_cache(void)
     return build_with_bad_pocl_cache("/proc/version/kcache");
 }
 
+/* Compiles TWICE with the cache at `path`; whether PoCL's copy was made there: 10 or 11. */
+static int build_with_home(const char *path)
+{
+    Device *dev;
+    DevProgram *program;
+    Err err = {0};
+    setenv("XDG_CACHE_HOME", path, 1);
+    setenv("POCL_CACHE_DIR", folder, 1);
+    if (!dev_open(&(DevOptions){.choice = "PoCL", .cache = ""}, &dev, &err)) {
+        return 1;
+    }
+    if (getenv("OCL_ICD_VENDORS")) {
+        return 2;
+    }
+    if (!dev_program(dev, "twice", TWICE, NULL, &program, &err)) {
+        return 3;
+    }
+    use(dev, TWICE);
+    dev_close(dev);
+    const bool first = strncmp(getenv("PATH"), path, strlen(path)) == 0;
+    char linker[PATH_MAX];
+    snprintf(linker, sizeof linker, "%.*s/ld", (int)strcspn(getenv("PATH"), ":"), getenv("PATH"));
+    return !first ? 10 : access(linker, X_OK) == 0 ? 11 : 4;
+}
+
+static int build_with_copy(void)
+{
+    return build_with_home(folder);
+}
+
+static int build_without_home(void)
+{
+    return build_with_home("/proc/version");
+}
+
+static int build_with_chosen_drivers(void)
+{
+    char own[PATH_MAX];
+    snprintf(own, sizeof own, "%s/own", folder);
+    setenv("OCL_ICD_VENDORS", "/etc/OpenCL/vendors", 1);
+    const int code = build_with_home(own);
+    return code == 2 && access(own, F_OK) != 0 ? 0 : 5; /* 2: the user's choice stays */
+}
+
+static void pocl_reads_less_where_it_may(void **state)
+{
+    (void)state;
+    if (POCL_LIBRARIES[0].name == NULL || access(POCL_DRIVER, F_OK) != 0 || getenv("OCL_ICD_VENDORS")) {
+        skip(); /* built without PoCL 3.1 */
+    }
+    assert_int_equal(in_child(build_with_copy), 11);
+    assert_int_equal(in_child(build_with_copy), 11); /* which is there now */
+    assert_int_equal(in_child(build_without_home), 10);
+    assert_int_equal(in_child(build_with_chosen_drivers), 0);
+}
+
 static void bad_pocl_cache_is_replaced(void **state)
 {
     (void)state;
@@ -269,6 +327,20 @@ static void two_devices_work_side_by_side(void **state)
 }
 
 /* ---- programs ---------------------------------------------------------------------------- */
+
+static void texts_are_met_once(void **state)
+{
+    (void)state;
+    Device *dev = open_with((DevOptions){.cache = folder}), *none = open_with((DevOptions){0});
+    assert_true(dev_is_first(dev, "a text"));
+    assert_false(dev_is_first(dev, "a text"));
+    assert_true(dev_is_first(dev, "another"));
+    assert_true(dev_is_first(none, "a text"));
+    assert_true(dev_is_first(none, "a text"));
+    dev_close(none);
+    dev_close(dev);
+    forget_folder();
+}
 
 static void same_text_is_built_once(void **state)
 {
@@ -856,13 +928,15 @@ static void statuses_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_driver_is_explained), /* these two first: see above */
+        cmocka_unit_test(no_driver_is_explained), /* these three first: see above */
         cmocka_unit_test(bad_pocl_cache_is_replaced),
+        cmocka_unit_test(pocl_reads_less_where_it_may),
         cmocka_unit_test(folders_of_others_are_refused),
         cmocka_unit_test(devices_are_listed),
         cmocka_unit_test(devices_have_the_names_that_people_use),
         cmocka_unit_test(devices_are_chosen),
         cmocka_unit_test(two_devices_work_side_by_side),
+        cmocka_unit_test(texts_are_met_once),
         cmocka_unit_test(same_text_is_built_once),
         cmocka_unit_test(bad_source_shows_log_and_place),
         cmocka_unit_test(binaries_are_kept_on_disk),
