@@ -262,7 +262,11 @@ int cmd_plan(int argc, char **argv)
             take_value(argc, argv, &i, "--device", &device)) {
             continue;
         }
-        if (argv[i][0] == '-' || path != NULL) {
+        if (argv[i][0] != '-' && path != NULL) {
+            return usage_error(
+                "plan takes one pipeline, and of the images their shape: --shape 2048x2048:u16, not '%s'", argv[i]);
+        }
+        if (argv[i][0] == '-') {
             return usage_error("plan: '%s' is not known here, or lacks its value; pipec plan FILE.pipe --shape "
                                "20000x30000:u16 [--memory 8GiB] [--device cpu]",
                                argv[i]);

@@ -10,6 +10,7 @@
 
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct Command {
@@ -20,35 +21,36 @@ static const struct Command {
     {"run", "run FILE.pipe IMAGE|FOLDER... [-o FOLDER] [--PARAMETER VALUE]... [OPTION]...",
      "run a pipeline; `pipec help run` lists the options, `pipec run FILE.pipe --help` also the parameters", cmd_run},
     {"try", "try FILE.pipe IMAGE... [-o FOLDER] [--PARAMETER VALUE]... [OPTION]...",
-     "run, and run again when the pipeline, an image or a value changes: type NAME=VALUE; q ends", cmd_try},
+     "run, and run again whenever the pipeline, an image or a value changes; NAME=VALUE sets a value, q ends", cmd_try},
     {"build", "build FILE.pipe -o NAME [--library] [--for DEVICE --shape 2048x2048:u16]",
-     "make an executable, or a C library; --for includes kernels compiled for a device and images of a shape",
+     "make an executable, or a C library; with --for, it has kernels that are compiled already, for a device and a shape",
      cmd_build},
     {"merge", "merge FOLDER... [-o FOLDER]",
-     "join what the shards of a batch have left: tables, values, summaries, failures, journals", cmd_merge},
-    {"fmt", "fmt [--check] FILE.pipe...", "format pipelines in the one style; --check only says which are not",
-     cmd_fmt},
+     "join what the shards of a run have written: tables, values, summaries, failures, journals", cmd_merge},
+    {"fmt", "fmt [--check] FILE.pipe...", "format pipelines; --check only names those that would change", cmd_fmt},
     {"ops", "ops [NAME|WORD...] [--source]",
-     "list the operators, explain one, or find them by any word: what they do, or their name in another package; "
+     "list all operators, explain one, or find some by what they do or by their name in another package; "
      "--source shows how one is written",
      cmd_ops},
     {"import", "import macro.ijm|script.py",
-     "print the pipeline that an ImageJ macro with CLIJ, or a script with clEsperanto, scikit-image or scipy, comes to",
+     "turn an ImageJ macro with CLIJ, or a script with clEsperanto, scikit-image or scipy, into a pipeline",
      cmd_import},
-    {"lsp", "lsp", "the language server, which editors start: see docs/editors.md", cmd_lsp},
+    {"lsp", "lsp", "the language server that editors start; see docs/editors.md", cmd_lsp},
     {"help", "help [COMMAND|CODE|passes]", "explain a command or a message such as P0207, or list the passes",
      cmd_help},
-    {"devices", "devices [--probe]", "list the devices; --probe measures their speed, for --plan-for", cmd_devices},
+    {"devices", "devices [--probe]", "list the devices; --probe also measures how fast they are, for --plan-for",
+     cmd_devices},
     {"plan", "plan FILE.pipe --shape 20000x30000:u16 [--memory 8GiB] [--device NAME]",
-     "show steps, buffers and peak memory for images of a shape; needs no device, --device plans for one", cmd_plan},
+     "show the steps, buffers and peak memory for images of a shape; no device is needed, but --device plans for one",
+     cmd_plan},
     {"explain", "explain FILE.pipe [--plan-for=DEVICE] [--PARAMETER VALUE]...",
-     "say of each step what is fused into it, what is stored and why, and what it costs, on this device or another",
+     "explain what became of each line: what is fused, what is stored and why, and what it costs on a device",
      cmd_explain},
     {"tune",
      "tune FILE.pipe [IMAGE | --shape 2048x2048:u16] [--device DEVICE] [--PARAMETER VALUE]... [--seconds 120] [--list]",
-     "find the fastest kernels by measurement; runs on the device take them from then on", cmd_tune},
+     "try several plans on the device and keep the fastest; later runs use it", cmd_tune},
     {"show", "show FILE.pipe --ast|--ir|--graph|--passes [--print-after=PASS]|--kernels[=all]|--c",
-     "print a stage of the compilation; --print-after: the graph after this pass only", cmd_show},
+     "print a stage of the compilation; --print-after: only the graph after this pass", cmd_show},
 };
 enum { N_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -125,8 +127,12 @@ int cmd_help(int argc, char **argv)
     if (strcmp(argv[1], "--man") == 0) {
         return print_man();
     }
-    if (diag_page(argv[1]) != NULL) {
-        return print_diagnostic_page(argv[1]);
+    char code[8]; /* 502 and 0502 are P0502 */
+    const long number = strtol(argv[1], NULL, 10);
+    snprintf(code, sizeof code, "P%04d", number > 0 && number <= 9999 ? (int)number : 0);
+    const char *asked = diag_page(argv[1]) != NULL ? argv[1] : code;
+    if (diag_page(asked) != NULL) {
+        return print_diagnostic_page(asked);
     }
     for (int i = 0; i < N_COMMANDS; i++) {
         if (strcmp(COMMANDS[i].name, argv[1]) == 0) {
@@ -138,8 +144,8 @@ int cmd_help(int argc, char **argv)
         }
     }
     return usage_error("'%s' is neither a command nor the code of an error; `pipec help` lists the "
-                       "commands",
-                       argv[1]);
+                       "commands, `pipec ops %s` explains an operator",
+                       argv[1], argv[1]);
 }
 
 /* What the command holds goes with the process. */
@@ -180,6 +186,19 @@ static int command(int argc, char **argv)
     const char *dot = strrchr(argv[1], '.');
     if (dot != NULL && strcmp(dot, ".pipe") == 0) {
         return usage_error("a command comes first: `pipec run %s %s`", argv[1], argc > 2 ? argv[2] : "IMAGE");
+    }
+    static const struct {
+        const char *theirs, *ours;
+    } OTHERS[] = {
+        {"compile", "build"},     {"make", "build"},   {"lint", "check"},   {"validate", "check"},
+        {"format", "fmt"},        {"watch", "try"},    {"search", "ops"},   {"list", "ops"},
+        {"info", "ops"},          {"execute", "run"},  {"start", "run"},    {"convert", "import"},
+        {"version", "--version"}, {"-v", "--version"}, {"-V", "--version"},
+    };
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        if (strcmp(OTHERS[i].theirs, argv[1]) == 0) {
+            return usage_error("there is no command '%s'; here it is 'pipec %s'", argv[1], OTHERS[i].ours);
+        }
     }
     const char *near = fe_nearest(argv[1], names, N_COMMANDS);
     if (near != NULL) {

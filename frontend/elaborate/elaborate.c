@@ -86,6 +86,10 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
                 diag_help(el->diags, d, "axes are small letters: `%s`", small);
                 return false;
             }
+            if (elem_from_name(n->name) != ELEM_NONE) { /* input image[y, x, u8] */
+                diag_help(el->diags, d, "a type follows the axes: `input %s[y, x] : %s`", s->name, n->name);
+                return false;
+            }
             const char *here = el_axis_called(n->name);
             const AstName *other = s->names;
             while (here != NULL && other != NULL && strcmp(other->name, here) != 0) {

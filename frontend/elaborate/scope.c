@@ -219,6 +219,24 @@ static bool help_script(Elab *el, Diag *d, const char *name)
     return false;
 }
 
+/* #define SIGMA 2 of C, a comment here. */
+static bool help_define(Elab *el, Diag *d, const char *name)
+{
+    const char *at = strstr(el->file->source->text, "#define ");
+    while (at != NULL && (strncmp(at + 8, name, strlen(name)) != 0 || strchr(" \t", at[8 + strlen(name)]) == NULL)) {
+        at = strstr(at + 8, "#define ");
+    }
+    if (at == NULL) {
+        return false;
+    }
+    const char *value = at + 8 + strlen(name);
+    value += strspn(value, " \t");
+    const size_t n = strcspn(value, "\r\n");
+    diag_help(el->diags, d, "`#define` is a comment here: write `%s = %.*s`", name, n <= 60 ? (int)n : 3,
+              n <= 60 ? value : "...");
+    return true;
+}
+
 /* a = b % blur, and // blur: a comment of one word. */
 static bool help_comment(Elab *el, Diag *d, Span span)
 {
@@ -292,7 +310,7 @@ Val el_unknown(Elab *el, const char *name, Span span)
     vec_push(el->arena, &names, "false");
     const char *near = fe_nearest(name, names.at, names.n);
     Diag *d = el_error(el, UNKNOWN_NAME, span, name);
-    if (help_script(el, d, name) || help_comment(el, d, span)) {
+    if (help_script(el, d, name) || help_define(el, d, name) || help_comment(el, d, span)) {
         return el_err();
     }
     if (strcmp(name, "None") == 0 || strcmp(name, "null") == 0 || strcmp(name, "NULL") == 0) {
@@ -327,21 +345,46 @@ Val el_unknown(Elab *el, const char *name, Span span)
     return el_err();
 }
 
+/* The words of remove_border_objects and DiscreteGaussian. */
+static int words_of_name(Elab *el, const char *name, char **words, int most)
+{
+    Str text;
+    str_init(&text, el->arena);
+    for (const char *p = name; *p != '\0'; p++) {
+        const bool begins = p > name && isupper((unsigned char)*p) && islower((unsigned char)p[-1]);
+        str_addf(&text, begins ? " %c" : "%c", *p == '_' ? ' ' : *p);
+    }
+    int n = 0;
+    for (char *at = arena_strdup(el->arena, text.at); *at != '\0' && n < most;) {
+        words[n++] = at;
+        at += strcspn(at, " ");
+        if (*at == ' ') {
+            *at++ = '\0';
+        }
+    }
+    return n;
+}
+
+static bool any_found(const Elab *el, const OpFound *of)
+{
+    int i = 0;
+    while (i < el->ops->n && ((int)of[i] < OP_FOUND_EFFECT || el->ops->at[i].group == NULL)) {
+        i++;
+    }
+    return i < el->ops->n;
+}
+
 /* Operators that do what the word says, the first few of them; false: none. */
 static bool find_by_word(Elab *el, const char *word, Str *found)
 {
     enum { MOST = 4 };
     enum { WORDS = 8 };
-    char *words[WORDS], *text = arena_strdup(el->arena, word); /* remove_border_objects: all of its words */
-    int n_words = 0;
-    for (char *at = text; *at != '\0' && n_words < WORDS;) {
-        words[n_words++] = at;
-        at += strcspn(at, "_");
-        if (*at == '_') {
-            *at++ = '\0';
-        }
-    }
+    char *words[WORDS];
+    const int n_words = words_of_name(el, word, words, WORDS);
     const OpFound *of = ops_search(el->arena, el->ops, words, strlen(word) >= 4 ? n_words : 0, OP_FOUND_EFFECT);
+    for (int last = n_words - 1; last >= 0 && n_words > 1 && !any_found(el, of); last--) { /* one of them */
+        of = ops_search(el->arena, el->ops, &words[last], strlen(words[last]) >= 4 ? 1 : 0, OP_FOUND_EFFECT);
+    }
     int n = 0;
     for (int place = OP_FOUND_FIRST; place >= OP_FOUND_EFFECT; place--) {
         for (int i = 0; i < el->ops->n; i++) {

@@ -76,6 +76,14 @@ static const struct {
 
 const char *el_peer_argument(Elab *el, const Op *op, const char *name)
 {
+    int places = 0;
+    for (int k = 0; k < op->n_params; k++) {
+        places += strcmp(op->param[k].name, "x") == 0 || strcmp(op->param[k].name, "y") == 0;
+    }
+    if (places == 2 && (strcmp(name, "axis") == 0 || strcmp(name, "axes") == 0)) {
+        return arena_printf(el->arena, "places and shifts have the names of the axes: %s(..., x = 5), or y or z",
+                            op->name);
+    }
     for (size_t i = 0; i < sizeof PEER_ARGUMENTS / sizeof *PEER_ARGUMENTS; i++) {
         bool meant = strcmp(PEER_ARGUMENTS[i].theirs, name) == 0;
         for (int k = 0; meant && k < op->n_params; k++) {

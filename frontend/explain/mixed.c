@@ -36,6 +36,7 @@ static const struct {
     {"-", SIDE_LABELS, SIDE_LABELS,
      "the parts of one outside of the other: `mask_labels($a, not ($B > 0), renumber = false)`"},
     {"-", SIDE_LABELS, SIDE_MASK, "the parts outside of a mask: `mask_labels($a, not $B, renumber = false)`"},
+    {"and", SIDE_MASK, SIDE_IMAGE, "a choice is written `$b if $a else 0`"},
     {"== !=", SIDE_LABELS, SIDE_TEXT,
      "labels are numbers: `$a $o 1`; objects are chosen by a value of each: keep_labels($a, property($a, area) > 50)"},
     {"== != < > <= >=", SIDE_IMAGE, SIDE_TEXT, "pixels are numbers, without quotes: `$a $o 1`"},
@@ -137,9 +138,10 @@ bool el_refuse_mixed(Elab *el, const AstExpr *e, Val a, Val b)
         const bool second = sides[1] != SIDE_IMAGE && sides[0] != SIDE_MASK && !labels;
         const AstExpr *blamed = second ? e->b : e->a;
         const Side side = second ? sides[1] : sides[0];
-        Diag *d = side == SIDE_TEXT     ? el_error(el, NOT_A_NUMBER, blamed->span, "a text")
-                  : side == SIDE_LABELS ? el_error(el, LABELS_AS_NUMBER, blamed->span, "labels")
-                                        : el_error(el, MASK_AS_NUMBER, blamed->span, "a mask");
+        Diag *d = MEANT[i].signs[0] == 'a' ? el_error(el, NEEDS_MASK, e->b->span, el_describe(el, b))
+                  : side == SIDE_TEXT      ? el_error(el, NOT_A_NUMBER, blamed->span, "a text")
+                  : side == SIDE_LABELS    ? el_error(el, LABELS_AS_NUMBER, blamed->span, "labels")
+                                           : el_error(el, MASK_AS_NUMBER, blamed->span, "a mask");
         diag_help(el->diags, d, "%s", filled(el, MEANT[i].help, e));
         return true;
     }

@@ -125,7 +125,7 @@ static void rewrite(Elab *el, Rewritten *r, const AstExpr *e, bool alone)
         return;
     }
     const char *text = e->span.source->text;
-    if (is_peer_call(el, e)) {
+    if (is_peer_call(el, e) && (alone || strcmp(e->name, "ones") != 0)) { /* ones(3) / 9 is no window */
         const char *here = call_here(el, ops_peer(e->name), e);
         const bool bare = alone || holds_together(here);
         str_addn(r->out, text + r->at, (size_t)(e->span.begin - r->at));
@@ -159,7 +159,7 @@ static const char *words_here(Elab *el, const AstExpr *e)
 
 static const char *words_of(Elab *el, const AstArg *arg)
 {
-    if (arg->value->kind == AST_CALL && el_is_of_module(el, arg->value)) {
+    if (arg->value->kind == AST_CALL && el_is_of_module(el, arg->value) && !is_peer_call(el, arg->value)) {
         return without_module(el, arg->value);
     }
     const char *words = words_here(el, arg->value);

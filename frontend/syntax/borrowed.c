@@ -188,6 +188,25 @@ const char *foreign_listed(const SyntaxCase *c, const Token *loop)
                                     : arena_printf(c->p->arena, "`%s(%s for k in 0 .. %d)`", fold->text, text, n - 1);
 }
 
+/* sum(v * 2 for v in image): pixels are no list; "`sum(image * 2)`".  NULL: it is not that. */
+const char *foreign_over_pixels(const SyntaxCase *c, const Token *loop)
+{
+    const Token *name = loop + 1, *image = loop + 3, *from = loop;
+    if (loop->kind != T_FOR || name->kind != T_NAME || name[1].kind != T_IN || image->kind != T_NAME ||
+        !foreign_is_given(c, image->text)) {
+        return NULL;
+    }
+    for (int depth = 0; from > c->first; from--) {
+        depth += (from[-1].kind == T_CLOSE) - (from[-1].kind == T_OPEN);
+        if (depth < 0) {
+            break;
+        }
+    }
+    const char *text =
+        from - 2 >= c->first && from[-2].kind == T_NAME ? with_picked(c, from, loop, name, image->text) : "";
+    return text[0] == '\0' || strlen(text) > SHORT ? NULL : arena_printf(c->p->arena, "`%s(%s)`", from[-2].text, text);
+}
+
 /* ---- inputs ---- */
 
 const char *foreign_type(const char *word)

@@ -59,6 +59,7 @@ static const struct {
     {"millimeter millimeters millimetre millimetres", "millimetres are written `%s mm`"},
     {"pixel pixels pix", "pixels are the unit of numbers without one: `%s`"},
     {"square sq cubic", "areas are written `%s um2`, volumes `%s um3`"},
+    {"px2 px3 pix2 pixels2 voxel voxels vox", "pixels are counted: `%s`"},
     {"deg degree degrees", "angles are numbers, in degrees: `%s`"},
     {"rad radians", "angles are in degrees: `%s * 180 / pi`"},
     {"percent", "percentiles are numbers of 0 .. 100: `%s`"},
@@ -70,7 +71,7 @@ static const struct {
 /* The word that was meant by one that is none: adn, esle. */
 static const char *nearest_word(const SyntaxCase *c)
 {
-    static const char *const WORDS[] = {"and", "or", "xor", "else", "if", "where", "for", "as", "in"};
+    static const char *const WORDS[] = {"and", "or", "xor", "else", "if", "where", "for"};
     const bool word = token_ends_value(c->before->kind) && c->found->kind == T_NAME && !c->at_start;
     return !word || foreign_is_given(c, c->found->text)
                ? NULL
@@ -189,6 +190,11 @@ bool foreign_word(const SyntaxCase *c)
 {
     if (!token_ends_value(c->before->kind) || c->at_start) {
         return false;
+    }
+    if (c->first->kind == T_PARAM && is_one_of(c->found, "min max from between range")) {
+        diag_help(c->p->diags, foreign(c, c->found), "a range stands behind `in`: `param %s = %s in 1 .. 10`",
+                  syntax_shown(c, c->first + 1), syntax_shown(c, c->before));
+        return true;
     }
     for (size_t i = 0; i < sizeof BETWEEN / sizeof *BETWEEN; i++) {
         if (is_one_of(c->found, BETWEEN[i].words)) {
@@ -521,7 +527,8 @@ bool foreign_statement(const SyntaxCase *c)
         const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
         text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);
     }
-    if (text == NULL || c->found->kind == T_ASSIGN) {
+    const bool declares = text != NULL && strcmp(text, NAME_HELP) == 0;
+    if (text == NULL || c->found->kind == T_ASSIGN || (declares && c->found->kind != T_NAME)) {
         return false;
     }
     if (strcmp(text, NAME_HELP) == 0 && word[1].kind == T_NAME) {

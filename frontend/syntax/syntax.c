@@ -178,6 +178,14 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
         const char *lo = syntax_shown(c, c->before);
         diag_help(c->p->diags, d, "a default stands in front of the range: `%s in %s .. %s`", lo, lo,
                   syntax_shown(c, c->found + 1));
+    } else if (first == T_INPUT && found == T_COLON && c->e->close_square) {
+        syntax_help(c, d, "axes are separated by commas: `input image[y, x]`");
+    } else if (first == T_INPUT && c->before->kind == T_OPEN_SQUARE && found != T_NUMBER) {
+        syntax_help(c, d, "axes have names: `input image[y, x]`");
+    } else if (first == T_PARAM && found == T_OPEN_SQUARE && c->before == c->first + 1) {
+        diag_help(c->p->diags, d, "an image is an input: `input %s[y, x]`", c->before->text);
+    } else if (c->before->kind == T_AS && found == T_OPEN_SQUARE) {
+        syntax_help(c, d, "the run names the files, after the image and the output; a format is a word: `as tif`");
     } else if (first == T_INPUT && found == T_COMMA) {
         syntax_help(c, d, "each input has a line of its own");
     } else if (first == T_INPUT && found == T_AS) {
@@ -292,10 +300,11 @@ static void help_names(const SyntaxCase *c, Diag *d)
     }
     int n = end[-1].end - value->begin;
     bool shape = end > value + 2 && syntax_is(end - 1, "shape") && value->kind == T_NAME && two;
-    if (shape) { /* h, w = image.shape */
+    if (shape || (two && syntax_is(value, "size") && value[1].kind == T_OPEN && value[2].kind == T_NAME)) {
+        const char *of = shape ? value->text : value[2].text; /* h, w = image.shape; [h, w] = size(image) */
         bool three = names[3].kind == T_COMMA;
         diag_help(c->p->diags, d, "sizes are asked for one by one: `%s = %s(%s)`, `%s = %s(%s)`", names->text,
-                  three ? "depth" : "height", value->text, names[2].text, three ? "height" : "width", value->text);
+                  three ? "depth" : "height", of, names[2].text, three ? "height" : "width", of);
     } else if (value->kind == T_NAME && two && (strstr(value->text, "split") != NULL || value[1].kind == T_NEWLINE)) {
         image = value[1].kind == T_NEWLINE ? value->text : image;
         diag_help(c->p->diags, d, "channels are counted from 0: `%s = %s[c = 0]`, `%s = %s[c = 1]`", names->text, image,
@@ -303,6 +312,11 @@ static void help_names(const SyntaxCase *c, Diag *d)
     } else if (syntax_is(value, "percentile") || syntax_is(value, "quantile") || syntax_is(value, "prctile")) {
         diag_help(c->p->diags, d, "each is asked for by itself: `%s = percentile(%s, 1)`, `%s = percentile(%s, 99)`",
                   names->text, image, names[2].text, image);
+    } else if (syntax_is(value, "gradient") || syntax_is(value, "imgradientxy")) {
+        const bool down = names->text[strlen(names->text) - 1] != 'x';
+        const char *along = down ? "dy" : "dx", *other = down ? "dx" : "dy";
+        diag_help(c->p->diags, d, "each is a formula: `%s = (%s[%s = 1] - %s[%s = -1]) / 2`, and `%s` with %s",
+                  names->text, image, along, image, along, names[2].text, other);
     } else if (syntax_is(value, "threshold")) { /* OpenCV's gives the threshold and the mask */
         diag_help(c->p->diags, d, "each has a line of its own: `%s = otsu(%s)`, `%s = %s > %s`", names->text, image,
                   names[2].text, image, names->text);
@@ -313,12 +327,17 @@ static void help_names(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d,
                   "several results are one value with members: `r = kappa_sigma(%s)`, then `r.%s`, `r.%s`",
                   value[2].kind == T_NAME ? value[2].text : "image", names->text, names[2].text);
+    } else if (syntax_is(value, "max") || syntax_is(value, "min")) { /* Matlab's gives the place, too */
+        diag_help(c->p->diags, d,
+                  "the value is `%s(%s)`; its place is a centroid: measure(label(%s == %s(%s)), centroid)", value->text,
+                  image, image, value->text, image);
     } else if (several || value == end || n > 60) {
         syntax_help(c, d, "a statement gives one value to one name: each has a line of its own");
     } else if (!two) {
         diag_help(c->p->diags, d, "a name stands without brackets: `%s = %.*s`", names->text, n,
                   c->p->source->text + value->begin);
     } else if (syntax_is(value, "label") || syntax_is(value, "bwlabel") || syntax_is(value, "connectedComponents")) {
+        names += syntax_is(value, "connectedComponents") ? 2 : 0; /* the number comes first */
         const int called = value[0].end - value[0].begin;
         diag_help(c->p->diags, d, "labels alone come of it: `%s = label%.*s`; how many there are is count(%s)",
                   names->text, n - called, c->p->source->text + value->end, names->text);
@@ -427,8 +446,17 @@ static void help_assign(const SyntaxCase *c, Diag *d)
 {
     int second = c->first[1].kind;
     const Token *operator= joins_lines(c);
-    if (operator!= NULL) {
+    if (c->first->kind == T_OUTPUT && c->before[-1].kind == T_AS) { /* output a as png = ... */
+        diag_help(c->p->diags, d, "the format comes last: `output %s = ... as %s`", c->first[1].text, c->before->text);
+    } else if (operator!= NULL) {
         diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", syntax_shown(c, operator));
+    } else if (c->first->kind == T_NAME && second == T_ASSIGN && c->first[2].kind == T_NAME &&
+               c->found == c->first + 3) {
+        diag_help(c->p->diags, d, "each name has a line of its own: `%s = ...`, then `%s = %s`", c->first[2].text,
+                  c->first->text, c->first[2].text);
+    } else if (c->first->kind == T_NAME && second == T_OPEN && foreign_is_given(c, c->first->text) &&
+               c->before->kind == T_CLOSE) {
+        help_set_pixels(c, d);
     } else if (c->first->kind == T_NAME && second == T_OPEN) {
         int n = c->before->end - c->first->begin;
         diag_help(c->p->diags, d, "a function is declared with `fn`: `fn %.*s = ...`", n < 60 ? n : 60,
@@ -474,6 +502,11 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "a type follows the name: `%s : f32`", syntax_shown(c, c->found));
     } else if (help_declaration(c, d)) {
         return;
+    } else if (syntax_is(c->before, "unsigned") && c->before[-1].kind == T_OPEN && c->found->kind == T_NAME) {
+        diag_help(c->p->diags, d, "a type is an operator: `%s(...)`",
+                  syntax_is(c->found, "char")    ? "u8"
+                  : syntax_is(c->found, "short") ? "u16"
+                                                 : "u32");
     } else if (lacks_comma(c)) {
         help_comma(c, d);
     } else if (help_call(c, d)) {
@@ -546,6 +579,14 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
                   value->kind == T_ASSIGN && value[2].kind == T_NEWLINE ? syntax_shown(c, value + 1) : "...");
     } else if (c->found->kind == T_COMMA && c->before == c->first && names_before_assign(c) != NULL) {
         help_names(c, d);
+    } else if (c->first->kind == T_OUTPUT && c->found->kind == T_NAME && c->before == c->first + 1) {
+        const char *text = c->p->source->text + c->found->begin;
+        const size_t n = strcspn(text, "\r\n#");
+        if (c->found[1].kind == T_ASSIGN) {
+            diag_help(c->p->diags, d, "a name is one word: `%s_%s`", c->before->text, c->found->text);
+        } else if (n <= 80) {
+            diag_help(c->p->diags, d, "write `output %s = %.*s`", c->before->text, (int)n, text);
+        }
     } else if (c->first->kind == T_OUTPUT && c->found->kind == T_AS) {
         syntax_help(c, d, "each format has an output of its own: `output a2 = ... as png`");
     } else if (c->found->kind == T_COMMA && c->first->kind == T_RETURN) {
@@ -666,6 +707,8 @@ static bool explain_values(const SyntaxCase *c, const Token *in)
         diag_help(c->p->diags, d, "write `%s`: both ends are included", meant);
     } else if (c->first->kind == T_PARAM) {
         diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, value + 1, "1 .. 10"));
+    } else if (name && foreign_over_pixels(c, in - 2) != NULL) {
+        diag_help(c->p->diags, d, "pixels are taken all at once: %s", foreign_over_pixels(c, in - 2));
     } else if (list) {
         const char *all = foreign_listed(c, in - 2);
         diag_help(c->p->diags, d, "of a list take one after the other: %s",
@@ -683,6 +726,13 @@ static bool explain_range(const SyntaxCase *c)
         return false;
     }
     if (in != NULL && explain_values(c, in)) {
+        return true;
+    }
+    if (in != NULL && in[1].kind == T_NAME && in[2].kind == T_DOT) { /* np.linspace(1, 3, 5) */
+        Span span = {c->p->source, in[1].begin, in[3].end};
+        Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, span,
+                           arena_printf(c->p->arena, "`%s.%s`", in[1].text, syntax_shown(c, in + 3)));
+        syntax_help(c, d, "of values take one after the other: pick(k, [1, 2, 3]) for k in 0 .. 2");
         return true;
     }
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, syntax_place(c), describe(c, c->found));
@@ -761,6 +811,11 @@ static bool explain_output(const SyntaxCase *c)
     if (c->found->kind == T_FACTOR && c->found[1].kind == T_NAME && syntax_is(c->found, "/")) { /* results/cells */
         Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, syntax_place(c), "output", "`/`");
         diag_help(c->p->diags, d, "the run is told the folder, with -o: `output %s = ...`", c->found[1].text);
+        return true;
+    }
+    if (c->found->kind == T_COMPARE && syntax_is(c->found, "<") && c->found[1].kind == T_MINUS) {
+        Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_NAME, syntax_place(c), "output", "`<-`");
+        diag_help(c->p->diags, d, "a result gets its value with `=`: `output %s = ...`", c->before->text);
         return true;
     }
     if (c->found->kind == T_COMPARE && syntax_is(c->found, "==")) {
@@ -865,6 +920,8 @@ static void help_expression(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a number without a sign is positive");
     } else if (found == T_NOT) {
         syntax_help(c, d, "put it into parentheses: `(not ...)`");
+    } else if (found == T_FOR) {
+        syntax_help(c, d, "`for` stands inside a call: `sum(image[dx = i] for i in 0 .. 2)`");
     } else if (found == T_FN) {
         syntax_help(c, d, "functions are declared on lines of their own");
     } else if (foreign_comment_sign(c) != NULL) {

@@ -30,6 +30,7 @@ bool foreign_statement(const SyntaxCase *c);
 bool foreign_number(const SyntaxCase *c);
 bool foreign_word(const SyntaxCase *c);
 bool foreign_comment(const SyntaxCase *c);
+const char *foreign_over_pixels(const SyntaxCase *c, const Token *loop); /* of a loop over the pixels of an image */
 bool foreign_print(const SyntaxCase *c);
 bool foreign_unnamed(const SyntaxCase *c);
 bool foreign_at(const SyntaxCase *c);

@@ -191,7 +191,7 @@ static bool brace_is_list(const Filter *f)
     const bool block = first == T_FN || first == T_FOR || first == T_IF || first == T_WHILE || first == T_REPEAT;
     if (!f->stack[f->depth].block) {
         return before == T_OPEN || before == T_OPEN_SQUARE || before == T_COMMA || before == T_ASSIGN ||
-               (before == T_NAME && !block); /* c{1} of Matlab */
+               before == T_POWER || (before == T_NAME && !block); /* **{...} of Python, c{1} of Matlab */
     }
     return before == T_ASSIGN && first != T_FN;
 }
@@ -230,7 +230,7 @@ static void open_brace(Filter *f, Token token)
         const bool typed =
             f->clean->n > f->statement + 1 && f->clean->at[f->statement].kind == T_NAME &&
             f->clean->at[f->statement + 1].kind == T_NAME; /* float k[3] = {1, 2, 1}, of which the grammar tells */
-        if (f->diags != NULL && !typed) {
+        if (f->diags != NULL && !typed && last_kind(f) != T_POWER) {
             Diag *d = diag_add(f->diags, DIAG_BRACES_LIST, token_span(f->source, &token));
             help_dictionary(f, d, f->source->text + token.end);
         }

@@ -216,14 +216,41 @@ static int edit_distance(const char *a, const char *b)
 static const struct {
     const char *theirs, *ours;
 } OTHERS[] = {
-    {"gpu", "--device gpu"},           {"cuda", "--device gpu"},
-    {"cpu", "--device cpu"},           {"threads", "--jobs N"},
-    {"workers", "--jobs N"},           {"processes", "--jobs N"},
-    {"outdir", "-o FOLDER"},           {"out-dir", "-o FOLDER"},
-    {"output-dir", "-o FOLDER"},       {"mem", "--memory 4GiB"},
-    {"ram", "--memory 4GiB"},          {"verbose", "--profile"},
-    {"spacing", "--pixel-size 1.3um"}, {"pixelsize", "--pixel-size 1.3um"},
+    {"gpu", "--device gpu"},
+    {"cuda", "--device gpu"},
+    {"cpu", "--device cpu"},
+    {"threads", "--jobs N"},
+    {"workers", "--jobs N"},
+    {"processes", "--jobs N"},
+    {"outdir", "-o FOLDER"},
+    {"out-dir", "-o FOLDER"},
+    {"output-dir", "-o FOLDER"},
+    {"mem", "--memory 4GiB"},
+    {"ram", "--memory 4GiB"},
+    {"verbose", "--profile"},
+    {"spacing", "--pixel-size 1.3um"},
+    {"pixelsize", "--pixel-size 1.3um"},
     {"scale", "--pixel-size 1.3um"},
+    {"parallel", "--jobs N"},
+    {"gpus", "--device all"},
+    {"dry", "--dry-run"},
+    {"continue", "--resume"},
+    {"skip-existing", "--resume"},
+    {"silent", "--quiet"},
+    {"max-memory", "--memory 4GiB"},
+    {"voxel-size", "--pixel-size 0.65um,0.65um,2um"},
+};
+
+/* What needs no option here. */
+static const struct {
+    const char *theirs, *why;
+} NEEDLESS[] = {
+    {"overwrite", "outputs are replaced, unless --resume is given"},
+    {"force", "outputs are replaced, unless --resume is given"},
+    {"format", "formats stand in the pipeline: output a = ... as png"},
+    {"dtype", "types stand in the pipeline: u8(...), u16(...), f32(...)"},
+    {"input", "images are given by themselves, behind the pipeline"},
+    {"channel", "channels stand in the pipeline: image[c = 0]"},
 };
 
 static bool unknown_option(const struct option *known, const char *command, const char *text, Err *err)
@@ -233,6 +260,11 @@ static bool unknown_option(const struct option *known, const char *command, cons
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
         if (strcmp(OTHERS[i].theirs, name) == 0) {
             return err_set(err, CODE_USAGE, "unknown option '--%s'; here it is '%s'", name, OTHERS[i].ours);
+        }
+    }
+    for (size_t i = 0; i < sizeof NEEDLESS / sizeof *NEEDLESS; i++) {
+        if (strcmp(NEEDLESS[i].theirs, name) == 0) {
+            return err_set(err, CODE_USAGE, "unknown option '--%s'; leave it out: %s", name, NEEDLESS[i].why);
         }
     }
     const char *nearest = NULL;
@@ -297,6 +329,10 @@ static bool set_fixed(const OptionRow *row, const char *text, Options *out, Err 
         *(const char **)at = text;
         return *text != '\0' || err_set(err, CODE_USAGE, "--%s needs a %s", row->name, row->argument);
     case OPTION_SIZE:
+        if (strlen(text) <= 2 && text[0] != '0' && strspn(text, "0123456789") == strlen(text)) {
+            return err_set(err, CODE_USAGE, "--%s %s would be %s bytes: write a unit, %sGiB or %sMiB", row->name, text,
+                           text, text, text);
+        }
         return options_parse_size(text, (uint64_t *)at) ||
                err_set(err, CODE_USAGE, "--%s takes a size such as 2GiB or 512MiB, not '%s'", row->name, text);
     case OPTION_COUNT:
@@ -344,7 +380,11 @@ bool options_param_allows(const ProgParam *p, const char *called, double value, 
 {
     char range[2 * DECIMAL_BYTES + 16];
     if (isnan(value) || (p->integer && rint(value) != value)) {
-        return err_set(err, CODE_USAGE, "%s takes a %snumber, not '%s'", called, isnan(value) ? "" : "whole ", shown);
+        const char *comma = strchr(shown, ',');
+        const bool decimals =
+            comma != NULL && strspn(shown, "0123456789,") == strlen(shown) && strchr(comma + 1, ',') == NULL;
+        return err_set(err, CODE_USAGE, "%s takes a %snumber, not '%s'%s", called, isnan(value) ? "" : "whole ", shown,
+                       decimals ? "; decimals have a point" : "");
     }
     options_range_text(p, range, sizeof range);
     return (value >= p->lo && value <= p->hi) || err_set(err, CODE_USAGE, "%s is %s, but must be %s%s", called, shown,

@@ -226,10 +226,13 @@ static void refuse(ExecPlan *plan, const ExecTarget *target, uint64_t least, Err
     parts_plan_free(plan->parts);
     plan->parts = NULL;
     err_clear(err);
+    char limit[32];
+    snprintf(limit, sizeof limit, target->limit < 1 << 20 ? "%.0f bytes" : "%.3f MiB",
+             (double)target->limit / (target->limit < 1 << 20 ? 1 : 0x1p20));
     err_set(err, CODE_MEMORY,
-            "the pipeline does not run in %.3f MiB of device memory, not even when the image is "
+            "the pipeline does not run in %s of device memory, not even when the image is "
             "cut into parts; the least that will do is --memory %" PRIu64 " (%.3f MiB)%s",
-            (double)target->limit / 0x1p20, least, (double)least / 0x1p20, because);
+            limit, least, (double)least / 0x1p20, because);
 }
 
 void exec_fit_place_values(ExecPlan *plan, const ExecTarget *target)

@@ -2,6 +2,7 @@
 #include "shape.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool parse(const char *text, const ProgInput *input, ExecInput *out)
@@ -34,10 +35,15 @@ bool shape_parse(const Program *program, const char *text, ExecInput *inputs, Er
 {
     for (int i = 0; i < program->n_inputs; i++) {
         if (!parse(text, &program->inputs[i], &inputs[i])) {
-            return err_set(err, CODE_USAGE,
-                           "--shape %s does not fit input %s[%s]: give extents outermost first and a type, such as "
-                           "20000x30000:u16",
-                           text, program->inputs[i].name, program->inputs[i].axes);
+            char axes[16] = "";
+            for (const char *axis = program->inputs[i].axes; *axis != '\0'; axis++) {
+                snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%s%c", axes[0] == '\0' ? "" : ", ", *axis);
+            }
+            return err_set(
+                err, CODE_USAGE,
+                "--shape %s does not fit input %s[%s]: write the extents in this order and a type (u8, u16, i16, "
+                "u32, i32, f32 or f64), such as 20000x30000:u16",
+                text, program->inputs[i].name, axes);
         }
     }
     return true;

@@ -159,7 +159,7 @@ shows '"in_parts": true, '
 expect 0 '' "$PIPEC" run tracks.pipe --resources=json --shape 10x100x100:u8
 shows '"track_bytes": 186000, ' # 1000 objects of 100 pixels
 expect 2 'not of both' ./cells plates/P1 --resources --shape 4x4
-expect 2 'does not fit input image[yx]' ./cells --resources --shape 4x4x4:u8
+expect 2 'does not fit input image[y, x]' ./cells --resources --shape 4x4x4:u8
 expect 2 '--resources=json' ./cells plates/P1 --resources=xml
 expect 4 'the least that will do' ./cells --resources --shape 400x400 --memory 1000
 expect 1 'B09_1.tif' ./cells plates/P1/B09_1.tif --resources
