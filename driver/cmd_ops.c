@@ -142,11 +142,36 @@ static int print_source(const Op *op)
     return CODE_OK;
 }
 
+/* Operators that have most of the words, the best places first. */
+static void print_nearest(const Ops *ops, char *const *words, int n, Arena *arena)
+{
+    enum { LINES = 8 };
+    int *have = arena_array(arena, int, (size_t)ops->n), most = 0, printed = 0;
+    OpFound *best = arena_array(arena, OpFound, (size_t)ops->n);
+    for (int k = 0; k < n; k++) {
+        const OpFound *of = ops_search(arena, ops, &words[k], 1, OP_FOUND_LINE);
+        for (int i = 0; i < ops->n; i++) {
+            have[i] += ops->at[i].group != NULL && of[i] != OP_FOUND_NOT;
+            best[i] = of[i] > best[i] ? of[i] : best[i];
+            most = have[i] > most ? have[i] : most;
+        }
+    }
+    for (int place = OP_FOUND_FIRST; place >= OP_FOUND_LINE && most > 0; place--) {
+        for (int i = 0; i < ops->n && printed < LINES; i++) {
+            if (have[i] == most && (int)best[i] == place) {
+                print_line(&ops->at[i]);
+                printed++;
+            }
+        }
+    }
+}
+
 static int unknown_operator(const Ops *ops, char *const *words, int n, Arena *arena)
 {
     const char *name = words[0];
     if (n > 1) {
-        return usage_error("no operator has all of these words; take fewer of them, or `pipec ops`, which lists all");
+        print_nearest(ops, words, n, arena);
+        return usage_error("no operator has all of these words; `pipec ops` lists all operators");
     }
     const char **names = arena_array(arena, const char *, (size_t)ops->n);
     for (int i = 0; i < ops->n; i++) {

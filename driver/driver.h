@@ -50,12 +50,7 @@ void add_variants(Compilation *c);
 bool add_binaries(Compilation *c, const char *device, const char *const *shapes, int n, Err *err);
 
 struct Op;
-struct OpParam;
 struct Ops;
-/* How an operator is called: "gaussian(v, sigma, border = nearest)". */
-void ops_call(const struct Op *op, Str *out);
-/* What an argument may be: "a number or a number for each axis from 0". */
-void ops_argument(const struct OpParam *param, Str *out);
 /* docs/operators.md (ops_markdown.c). */
 void print_operators(const struct Ops *ops, Arena *arena);
 /* docs/migration.md, from a file with the names of clEsperanto's operations (migration.c). */

@@ -1,40 +1,11 @@
-/* ops_markdown: how operators are called, and docs/operators.md: all of them by groups with an index. */
+/* ops_markdown: docs/operators.md: all of them by groups with an index. */
 #include "driver.h"
 
 #include "../base/measures.h"
 #include "../frontend/ops/ops.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-void ops_call(const Op *op, Str *out)
-{
-    str_addf(out, "%s(", op->name);
-    for (int i = 0; i < op->n_params; i++) {
-        const OpParam *p = &op->param[i];
-        str_addf(out, "%s%s%s%s%s", i > 0 ? ", " : "", p->name, p->rest ? " ..." : "", p->value != NULL ? " = " : "",
-                 p->value != NULL ? p->value : "");
-    }
-    str_add(out, ")");
-}
-
-void ops_argument(const OpParam *p, Str *out)
-{
-    ops_types_phrase(p, out);
-    if (p->ranged && p->above) {
-        str_addf(out, " above %g", p->lo);
-    } else if (p->ranged && p->hi == INFINITY) {
-        str_addf(out, " from %g", p->lo);
-    } else if (p->ranged) {
-        str_addf(out, ", %g .. %g", p->lo, p->hi);
-    }
-    if (p->rest) {
-        str_add(out, ", any number of them");
-    } else if (p->value != NULL && strcmp(p->value, "none") == 0) {
-        str_add(out, "; may be left out");
-    }
-}
 
 static bool begins_group(const Ops *ops, int i)
 {

@@ -137,15 +137,20 @@ cJSON *feature_fixes(Document *d, int from, int to)
 
 static void add_page(const Op *op, Str *to)
 {
-    str_addf(to, "```pipe\n%s(%s)\n```\n%s\n", op->name, op->signature, op->doc);
+    str_add(to, "```pipe\n");
+    ops_call(op, to);
+    str_addf(to, "\n```\n%s\n", op->doc);
     for (int i = 0; i < op->n_params; i++) {
         if (op->param[i].words != NULL) {
-            str_addf(to, "\n- `%s`: %s", op->param[i].name, op->param[i].words);
+            str_addf(to, "\n- `%s`: %s (", op->param[i].name, op->param[i].words);
+            ops_argument(&op->param[i], to);
+            str_add(to, ")");
         }
     }
     if (op->text != NULL && op->text[0] != '\0') {
         str_addf(to, "\n\n%s\n", op->text);
     }
+    str_addf(to, "\n```pipe\n%s\n```\n", op->example);
 }
 
 /* The lines of a statement up to its first end. */

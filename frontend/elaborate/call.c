@@ -415,7 +415,7 @@ static int parameter_of(Elab *el, Call *call, const AstArg *arg, int *next)
         return -1; /* it was said of the first one */
     } else if (i >= op->n_params) {
         Diag *d = el_error(el, TOO_MANY_ARGUMENTS, arg->value->span, op->name, op->n_params);
-        diag_help(el->diags, d, "%s(%s)", op->name, op->signature);
+        diag_help(el->diags, d, "%s", el_call_words(el, op));
         return -1;
     } else {
         (*next)++;

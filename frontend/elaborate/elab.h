@@ -468,6 +468,7 @@ bool el_is_labels_name(const Elab *el, const AstExpr *e);
 /* Whether an operator takes columns with names of the user's. */
 bool el_takes_columns(const Op *op);
 /* Complains about an argument that an operator has not, and about one that it must have and is not given. */
+const char *el_call_words(Elab *el, const Op *op); /* "gaussian(v, sigma, border = nearest)" */
 void el_unknown_argument(Elab *el, const Op *op, const AstArg *arg);
 void el_missing_argument(Elab *el, const Call *call, const OpParam *p, const AstExpr *e);
 /* Whether a value is of a kind that a parameter takes as it is. */

@@ -447,9 +447,15 @@ static bool sky_columns(Elab *el, Call *call, Wanted *m, int at[2])
     }
     if (at[0] == 0 || at[1] == 0) {
         d = el_error(el, SKY_COLUMNS, call->at[MEASURE_SKY], word.text);
-        diag_help(el->diags, d,
-                  "measure it, too: measure(%s, centroid, sky = centroid); or with columns x and y: sky = xy",
-                  el_words(el, call->at[0]));
+        const Binding *b = el_find(el->scope, word.text);
+        if (b != NULL && (b->val.kind == VAL_VECTOR || b->val.kind == VAL_IMAGE)) {
+            diag_help(el->diags, d,
+                      "`sky` asks for coordinates on the sky; a column has another name: `sky_level = %s`", word.text);
+        } else {
+            diag_help(el->diags, d,
+                      "measure it, too: measure(%s, centroid, sky = centroid); or with columns x and y: sky = xy",
+                      el_words(el, call->at[0]));
+        }
     } else if (call->given[MEASURE_SPACING]) {
         d = el_error(el, SKY_PLACE, call->at[MEASURE_SPACING], el_words(el, call->at[0]));
         diag_help(el->diags, d, "places are in pixels where there is a sky: leave spacing out");

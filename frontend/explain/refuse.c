@@ -222,6 +222,12 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     if ((p->types & (OP_IMAGE | OP_MASK)) != 0 && el_help_for_images(el, d, v)) {
         return d;
     }
+    if (el_takes_columns(call->op) && !p->rest && p != call->op->param &&
+        (v.kind == VAL_VECTOR || v.kind == VAL_IMAGE)) {
+        diag_help(el->diags, d, "`%s` is an argument of %s; a column has another name: `%s_of = %s`", p->name,
+                  call->op->name, p->name, el_words(el, at));
+        return d;
+    }
     if (help_for_parts(el, d, p, v, at) || ((v.kind == VAL_TEXT || v.kind == VAL_WORD) && help_for_text(el, d, p, v))) {
         return d;
     }
@@ -297,11 +303,19 @@ void el_unknown_argument(Elab *el, const Op *op, const AstArg *arg)
     }
 }
 
+const char *el_call_words(Elab *el, const Op *op)
+{
+    Str call;
+    str_init(&call, el->arena);
+    ops_call(op, &call);
+    return call.at;
+}
+
 void el_missing_argument(Elab *el, const Call *call, const OpParam *p, const AstExpr *e)
 {
     Diag *d = el_error(el, MISSING_ARGUMENT, e->word, call->op->name, p->name);
     const char *example = call->op->example, *line = strrchr(example, '\n');
-    diag_help(el->diags, d, "%s(%s)", call->op->name, call->op->signature);
+    diag_help(el->diags, d, "%s", el_call_words(el, call->op));
     if (line == NULL && strlen(example) < 90) {
         diag_help(el->diags, d, "for example: %s", example);
     }

@@ -140,6 +140,34 @@ void ops_types_phrase(const OpParam *param, Str *out)
     }
 }
 
+void ops_call(const Op *op, Str *out)
+{
+    str_addf(out, "%s(", op->name);
+    for (int i = 0; i < op->n_params; i++) {
+        const OpParam *p = &op->param[i];
+        str_addf(out, "%s%s%s%s%s", i > 0 ? ", " : "", p->name, p->rest ? " ..." : "", p->value != NULL ? " = " : "",
+                 p->value != NULL ? p->value : "");
+    }
+    str_add(out, ")");
+}
+
+void ops_argument(const OpParam *p, Str *out)
+{
+    ops_types_phrase(p, out);
+    if (p->ranged && p->above) {
+        str_addf(out, " above %g", p->lo);
+    } else if (p->ranged && p->hi == INFINITY) {
+        str_addf(out, " from %g", p->lo);
+    } else if (p->ranged) {
+        str_addf(out, ", %g .. %g", p->lo, p->hi);
+    }
+    if (p->rest) {
+        str_add(out, ", any number of them");
+    } else if (p->value != NULL && strcmp(p->value, "none") == 0) {
+        str_add(out, "; may be left out");
+    }
+}
+
 /* Whether a name stands in a text by itself. */
 static bool uses(const char *text, const char *name)
 {

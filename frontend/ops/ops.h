@@ -101,6 +101,10 @@ const char *ops_type_name(unsigned type);
 void ops_example(const Op *op, Str *out);
 /* "an image, a mask or labels": what a parameter takes, for messages. */
 void ops_types_phrase(const OpParam *param, Str *out);
+/* What an argument may be: "a number or a number for each axis from 0". */
+void ops_argument(const OpParam *param, Str *out);
+/* How an operator is called: "gaussian(v, sigma, border = nearest)". */
+void ops_call(const Op *op, Str *out);
 
 /* What other packages call things (peers.def). */
 typedef struct Peer {
