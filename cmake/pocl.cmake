@@ -1,7 +1,16 @@
-# The libraries of PoCL 3.1 (Debian 12) that kernels are linked with, without what no kernel calls, as a table for
-# runtime/device/cl_pocl.c.  Of today's processors; others read the whole library.  Without PoCL 3.1 the table is empty.
-file(GLOB pocl_driver /usr/lib/*/libpocl.so.2.10.0)
-file(GLOB pocl_llvm /usr/lib/*/libLLVM-15.so.1)
+# The libraries of built-in functions of the PoCL that is installed, without what no kernel calls, as a table for
+# runtime/device/cl_pocl.c.  Of today's processors; others read the whole library.  Without such a PoCL the table is empty.
+foreach(versions libpocl.so.2.10.0:libLLVM-15.so.1 libpocl.so.2.13.0:libLLVM-18.so.18.1) # PoCL 3.1, 6.0
+  string(REPLACE ":" ";" versions ${versions})
+  list(GET versions 0 driver)
+  list(GET versions 1 llvm)
+  file(GLOB driver /usr/lib/*/${driver})
+  file(GLOB llvm /usr/lib/*/${llvm})
+  if(driver AND llvm)
+    set(pocl_driver ${driver})
+    set(pocl_llvm ${llvm})
+  endif()
+endforeach()
 file(GLOB pocl_libraries /usr/share/pocl/kernel-*-avx2.bc /usr/share/pocl/kernel-*-avx512.bc)
 set(pocl_table ${CMAKE_BINARY_DIR}/pocl_libraries.c)
 if(pocl_driver AND pocl_llvm AND pocl_libraries)

@@ -1,5 +1,5 @@
 /*
- * cl_pocl: PoCL 3.1 as Debian 12 has it, with less to read for each kernel.
+ * cl_pocl: PoCL as Debian 12 and 13 have it, with less to read for each kernel.
  *
  * PoCL parses its 23,000 built-in functions in each process that compiles, which takes a second; pipec's kernels call fifty.
  * It looks for its files beside its driver.  So the folder of compiled kernels gets one that looks like PoCL's own:

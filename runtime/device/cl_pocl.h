@@ -1,4 +1,4 @@
-/* cl_pocl: Debian 12's PoCL 3.1 with less to read for each kernel (cl_pocl.c). */
+/* cl_pocl: PoCL as Debian has it, with less to read for each kernel (cl_pocl.c). */
 #ifndef RUNTIME_CL_POCL_H
 #define RUNTIME_CL_POCL_H
 
@@ -12,7 +12,7 @@ typedef struct PoclLibrary {
     size_t n_packed, size;
 } PoclLibrary;
 
-/* What cmake/pocl_trim.c made of the PoCL that was installed when pipec was built; no rows where that was no 3.1. */
+/* What cmake/pocl_trim.c made of the PoCL that was installed when pipec was built; no rows where that was another. */
 extern const PoclLibrary POCL_LIBRARIES[];
 extern const char POCL_DRIVER[], POCL_DATA[]; /* the file of the driver, and the folder of what it reads */
 
