@@ -100,10 +100,11 @@ static bool read_axes(Elab *el, const AstStmt *s, bool has[IR_AXES], Str *text)
                 return false;
             }
             diag_help(el->diags, d,
-                      strcmp(n->name, "t") == 0 ? "leave t out: every time point is a run of its own; or "
-                                                  "call it z, and run with --time-as-z"
-                                                : "axes are x, y, z and c (channels); all others are "
-                                                  "looped over");
+                      ops_lists("t time T frame frames timepoint timepoints", n->name)
+                          ? "leave t out: every time point is a run of its own; or "
+                            "call it z, and run with --time-as-z"
+                          : "axes are x, y, z and c (channels); all others are "
+                            "looped over");
             return false;
         }
         if (has[axis]) {
@@ -692,12 +693,25 @@ static bool branch(Elab *el, const AstStmt *s, Val *result)
 static void bind_bad(Elab *el, const AstStmt *s)
 {
     for (; s != NULL; s = s->next) {
-        if (s->kind == AST_ASSIGN && el_find_here(el->scope, s->name) == NULL) {
+        const Binding *b = s->kind == AST_ASSIGN ? el_find_here(el->scope, s->name) : NULL;
+        if (s->kind == AST_ASSIGN && (b == NULL || b->kind == BIND_VARIABLE)) {
             el_bind(el, s->name, s->name_span, el_err(), BIND_VARIABLE);
         }
         bind_bad(el, s->body);
         bind_bad(el, s->other);
     }
+}
+
+/* for i in 1 .. 3 { total = total + f(i) }: a sum; NULL: it is something else. */
+static const char *sum_meant(Elab *el, const AstStmt *s)
+{
+    const AstStmt *one = s->kind == AST_FOR ? s->body : NULL;
+    const AstExpr *e = one != NULL && one->next == NULL && one->kind == AST_ASSIGN ? one->a : NULL;
+    const bool sum = e != NULL && e->kind == AST_BINARY && strcmp(e->op, "+") == 0 && e->a->kind == AST_NAME &&
+                     strcmp(e->a->name, one->name) == 0;
+    return sum ? arena_printf(el->arena, "a sum is written `%s = sum(%s for %s in %s .. %s)`", one->name,
+                              el_words(el, e->b->span), s->name, el_words(el, s->lo->span), el_words(el, s->hi->span))
+               : NULL;
 }
 
 static bool only_in_function(Elab *el, const AstStmt *s)
@@ -712,7 +726,8 @@ static bool only_in_function(Elab *el, const AstStmt *s)
     bool counted =
         s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
     diag_help(el->diags, d, "%s",
-              s->kind == AST_IF       ? el_choice_meant(el, s)
+              sum_meant(el, s) != NULL ? sum_meant(el, s)
+              : s->kind == AST_IF      ? el_choice_meant(el, s)
               : s->kind == AST_RETURN ? arena_printf(el->arena, "results of a pipeline are written: output result = %s",
                                                      s->a != NULL ? el_words(el, s->a->span) : "...")
               : s->kind == AST_WHILE

@@ -33,8 +33,10 @@ static void refuse_format(Elab *el, const AstStmt *s, Val v)
               v.kind != VAL_IMAGE ? "values are written as csv, tables as csv or zarr"
               : is_outlines(s)    ? "outlines are those of labels and masks: label(image > otsu(image))"
               : line              ? "as numbers they are: number(...)"
-                     : "images are written as tif, png, fits or zarr; as csv those along one axis, such as a "
-                       "histogram, a profile, or `sum_project(image, y)` of [y, x]");
+              : v.image == IR_K_LABELS
+                  ? "a table of labels is measured: measure(labels, area); labels themselves are written as tif"
+                  : "images are written as tif, png, fits or zarr; as csv those along one axis, such as a "
+                    "histogram, a profile, or `sum_project(image, y)` of [y, x]");
 }
 
 /* What comes nearest to a format that others write; NULL: nothing does. */

@@ -380,10 +380,12 @@ static bool find_by_word(Elab *el, const char *word, Str *found)
     enum { MOST = 4 };
     enum { WORDS = 8 };
     char *words[WORDS];
-    const int n_words = words_of_name(el, word, words, WORDS);
+    const int n_words = ops_telling_words(words, words_of_name(el, word, words, WORDS));
     const OpFound *of = ops_search(el->arena, el->ops, words, strlen(word) >= 4 ? n_words : 0, OP_FOUND_EFFECT);
-    for (int last = n_words - 1; last >= 0 && n_words > 1 && !any_found(el, of); last--) { /* one of them */
-        of = ops_search(el->arena, el->ops, &words[last], strlen(words[last]) >= 4 ? 1 : 0, OP_FOUND_EFFECT);
+    const int skip = n_words > 1 && ops_lists("remove add create do apply", words[0]); /* of what? */
+    for (int i = skip; i < n_words && n_words > 1 && !any_found(el, of);
+         i++) { /* one of them: what is done comes first */
+        of = ops_search(el->arena, el->ops, &words[i], strlen(words[i]) >= 4 ? 1 : 0, OP_FOUND_EFFECT);
     }
     int n = 0;
     for (int place = OP_FOUND_FIRST; place >= OP_FOUND_EFFECT; place--) {
@@ -395,6 +397,19 @@ static bool find_by_word(Elab *el, const char *word, Str *found)
     }
     str_add(found, n > MOST ? " ..." : "");
     return n > 0;
+}
+
+/* A function of a peer that is one of the words: invert of invert_image; NULL: none. */
+static const Peer *peer_in_name(Elab *el, const char *name)
+{
+    char *words[8];
+    const int n = ops_telling_words(words, words_of_name(el, name, words, 8));
+    const Peer *peer = NULL;
+    for (int i = 0; i < n && peer == NULL; i++) {
+        peer = ops_peer(words[i]);
+        peer = peer != NULL && peer->here[0] != '\0' && ops_find(el->ops, words[i]) == NULL ? peer : NULL;
+    }
+    return peer;
 }
 
 static void help_search(Elab *el, Diag *d, const char *word)
@@ -506,6 +521,21 @@ const Op *el_nearest_op(Elab *el, const char *name)
     return near != NULL ? ops_find(el->ops, near) : NULL;
 }
 
+/* The operator that a line of Python has given another name: import opening as op; NULL: none. */
+static const char *imported_as(Elab *el, const char *name)
+{
+    const char *text = el->file->source->text, *as = strstr(text, " as ");
+    while (as != NULL && (strncmp(as + 4, name, strlen(name)) != 0 || strchr(" ,\r\n", as[4 + strlen(name)]) == NULL)) {
+        as = strstr(as + 4, " as ");
+    }
+    const char *begin = as;
+    while (begin != NULL && begin > text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_')) {
+        begin--;
+    }
+    const char *own = as != NULL ? arena_strndup(el->arena, begin, (size_t)(as - begin)) : "";
+    return ops_find(el->ops, own) != NULL ? own : NULL;
+}
+
 Val el_unknown_operator(Elab *el, const AstExpr *call)
 {
     if (is_broken(el, call->name) || diags_has(el->diags, DIAG_RESERVED_WORD, call->word)) {
@@ -529,7 +559,13 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
         return el_err();
     }
     const Names names = all_operators(el);
-    const char *near = nearest_operator(el, &names, call->name);
+    const char *near = nearest_operator(el, &names, call->name), *alias = imported_as(el, call->name);
+    if (alias != NULL) {
+        Diag *d = el_error(el, UNKNOWN_OPERATOR, call->word, call->name);
+        Span inside = {call->span.source, call->word.end, call->span.end};
+        diag_help(el->diags, d, "by its own name: %s%s", alias, el_words(el, inside));
+        return el_err();
+    }
     Str meant; /* a word that says what is wanted is no slip, though another be near */
     str_init(&meant, el->arena);
     const char *const one[] = {near};
@@ -555,6 +591,13 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
         if (macro && of_command(first->name) != NULL) {
             diag_help(el->diags, d, "here: %s", of_command(first->name));
         } else {
+            const Peer *near_peer = macro ? NULL : peer_in_name(el, call->name);
+            Str none;
+            str_init(&none, el->arena);
+            if (near_peer != NULL && !find_by_word(el, call->name, &none)) {
+                diag_help(el->diags, d, "%s of others is here: %s", near_peer->name, el_peer_help(el, near_peer, call));
+                return el_err();
+            }
             help_search(el, d, macro ? last_word(el, first->name) : call->name);
         }
         if (macro) {

@@ -62,6 +62,15 @@ static const struct {
     {"kernel", "weights", "rows of numbers"},
     {"angle", "degrees", "a number, in degrees"},
     {"factor", "by", "a number"},
+    {"standard_deviation", "sigma", "standard deviation of the blur"},
+    {"blur", "sigma", "standard deviation of the blur"},
+    {"neighbors", "connectivity", "4 or 8, in a volume 6 or 26"},
+    {"neighbours", "connectivity", "4 or 8, in a volume 6 or 26"},
+    {"pixels", "distance", "a number of pixels"},
+    {"pixels", "radius", "a number of pixels"},
+    {"amount", "distance", "a number of pixels"},
+    {"iterations", "rounds", "a whole number"},
+    {"niter", "rounds", "a whole number"},
     {"sd", "sigma", "standard deviation of the blur"},
     {"fwhm", "sigma", "the full width at half maximum / 2.355"},
     {"a_min", "lo", "the lowest value"},
@@ -237,6 +246,18 @@ static const char *along_words(Elab *el, const Op *op, const char *image, const 
     return ops_find(el->ops, project) != NULL ? arena_printf(el->arena, "%s(%s, %s)", project, image, axis) : NULL;
 }
 
+/* Whether an image is an input with channels in front: image[c, y, x]. */
+static bool has_channels_first(Elab *el, const Call *call)
+{
+    const char *image = call->given[0] ? el_words(el, call->at[0]) : "";
+    for (const AstStmt *s = el->file->statements; s != NULL; s = s->next) {
+        if (s->kind == AST_INPUT && s->name != NULL && s->names != NULL && strcmp(s->name, image) == 0) {
+            return strcmp(s->names->name, "c") == 0;
+        }
+    }
+    return false;
+}
+
 /* numpy's axis as one of z, y, x: it counts those of the image from the first; NULL: none of them. */
 static const char *numbered_axis(double number, int ndim)
 {
@@ -257,7 +278,8 @@ static const char *axis_meant(Elab *el, const Call *call, const AstExpr *e)
     if (number->kind != AST_NUMBER || !call->given[0] || v.kind != VAL_IMAGE) {
         return NULL;
     }
-    return numbered_axis(minus ? -number->num : number->num, el_ndim(el, v));
+    const bool first = !minus && has_channels_first(el, call);
+    return numbered_axis(minus ? -number->num : number->num - first, el_ndim(el, v));
 }
 
 /* axis = (0, 1) of [y, x], axis = None */
@@ -271,10 +293,13 @@ static bool names_all_axes(const Elab *el, const Call *call, const AstExpr *e)
     return all || (e->kind == AST_NAME && strcmp(e->name, "None") == 0);
 }
 
-/* axis = 2 or -1 of [y, x, c] */
-static bool names_channels(const Elab *el, const Call *call, const AstExpr *e)
+/* axis = 2 or -1 of [y, x, c], 0 of [c, y, x] */
+static bool names_channels(Elab *el, const Call *call, const AstExpr *e)
 {
     const Val v = call->arg[0];
+    if (has_channels_first(el, call)) {
+        return e->kind == AST_NUMBER && e->num == 0;
+    }
     bool minus = e->kind == AST_UNARY && e->a->kind == AST_NUMBER;
     double number = minus ? -e->a->num : e->kind == AST_NUMBER ? e->num : 0;
     return call->given[0] && v.kind == VAL_IMAGE && el_has(el, v, IR_AX_C) &&

@@ -290,6 +290,15 @@ void el_unknown_argument(Elab *el, const Op *op, const AstArg *arg)
     diags_drop(el->diags, DIAG_FOREIGN_SPELLING, arg->value->span); /* mode = 'reflect' */
     const char *peer = el_peer_argument(el, op, arg->name), *needless = el_needless_argument(arg->name);
     const char *near = fe_nearest_part(arg->name, names, op->n_params);
+    for (int i = 0; i < op->n_params && near == NULL; i++) { /* low of low_threshold */
+        const size_t n = strlen(names[i]);
+        near = n >= 2 && strncmp(arg->name, names[i], n) == 0 && arg->name[n] == '_' ? names[i] : NULL;
+    }
+    const bool window =
+        strstr(arg->name, "size") != NULL || strstr(arg->name, "radius") != NULL || strstr(arg->name, "disk") != NULL;
+    for (int i = 0; i < op->n_params && near == NULL && window; i++) { /* disk_size */
+        near = ops_lists("footprint radius size", names[i]) ? names[i] : NULL;
+    }
     Diag *d = el_error(el, UNKNOWN_ARGUMENT, arg->name_span, op->name, arg->name);
     if (peer != NULL) {
         diag_help(el->diags, d, "%s", peer);

@@ -188,12 +188,22 @@ const char *foreign_listed(const SyntaxCase *c, const Token *loop)
                                     : arena_printf(c->p->arena, "`%s(%s for k in 0 .. %d)`", fold->text, text, n - 1);
 }
 
-/* sum(v * 2 for v in image): pixels are no list; "`sum(image * 2)`".  NULL: it is not that. */
+/* sum(v * 2 for v in image), where pixels are no list, and sum(f(s) for s in sigmas), of a list with a name.  NULL: it is neither. */
 const char *foreign_over_pixels(const SyntaxCase *c, const Token *loop)
 {
     const Token *name = loop + 1, *image = loop + 3, *from = loop;
-    if (loop->kind != T_FOR || name->kind != T_NAME || name[1].kind != T_IN || image->kind != T_NAME ||
-        !foreign_is_given(c, image->text)) {
+    if (loop->kind != T_FOR || name->kind != T_NAME || name[1].kind != T_IN || image->kind != T_NAME) {
+        return NULL;
+    }
+    const Token *given = c->p->tokens;
+    bool input = false;
+    int values = 0;
+    for (; given < c->first; given++) {
+        const bool here = given->kind == T_NAME && syntax_is(given, image->text);
+        input = input || (here && given > c->p->tokens && given[-1].kind == T_INPUT);
+        values = here && given[1].kind == T_ASSIGN ? count_values(given + 2) : values; /* sigmas = [1, 2, 4] */
+    }
+    if (!input && values == 0) {
         return NULL;
     }
     for (int depth = 0; from > c->first; from--) {
@@ -202,9 +212,15 @@ const char *foreign_over_pixels(const SyntaxCase *c, const Token *loop)
             break;
         }
     }
-    const char *text =
-        from - 2 >= c->first && from[-2].kind == T_NAME ? with_picked(c, from, loop, name, image->text) : "";
-    return text[0] == '\0' || strlen(text) > SHORT ? NULL : arena_printf(c->p->arena, "`%s(%s)`", from[-2].text, text);
+    const bool called = from - 2 >= c->first && from[-2].kind == T_NAME;
+    const char *one = values > 0 ? arena_printf(c->p->arena, "pick(k, %s)", image->text) : image->text;
+    const char *text = called ? with_picked(c, from, loop, name, one) : "";
+    if (text[0] == '\0' || strlen(text) > SHORT) {
+        return NULL;
+    }
+    return values > 0 ? arena_printf(c->p->arena, "one after the other: `%s(%s for k in 0 .. %d)`", from[-2].text, text,
+                                     values - 1)
+                      : arena_printf(c->p->arena, "pixels are taken all at once: `%s(%s)`", from[-2].text, text);
 }
 
 /* ---- inputs ---- */

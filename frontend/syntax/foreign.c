@@ -299,7 +299,16 @@ static void help_for(const SyntaxCase *c, Diag *d)
             return;
         }
     }
-    if (rounds > 0) {
+    const Token *index = c->first + 1 + (c->first[1].kind == T_OPEN);
+    bool picks = false; /* image[ch] in the body */
+    for (const Token *t = in, *end = in + 200; index->kind == T_NAME && t < end && t->kind != T_END; t++) {
+        picks = picks || (t->kind == T_OPEN_SQUARE && t[1].kind == T_NAME && syntax_is(t + 1, index->text));
+    }
+    if (picks) {
+        syntax_help(
+            c, d,
+            "planes and channels are taken all at once: gaussian(image, 2) blurs each; one of them is image[c = 0], or image[z = 0]");
+    } else if (rounds > 0) {
         diag_help(c->p->diags, d, "a pipeline repeats with: repeat %.0f { ... }", rounds);
     } else if (in->kind == T_IN && (in[1].kind == T_OPEN || in[1].kind == T_OPEN_SQUARE)) {
         syntax_help(
@@ -333,6 +342,20 @@ static bool help_if(const SyntaxCase *c, Diag *d)
     diag_help(c->p->diags, d, "choose between values: `%s = %.*s if %.*s else ...`", body->text, m,
               c->p->source->text + body[2].begin, n, c->p->source->text + c->first[1].begin);
     return true;
+}
+
+void foreign_note_block(const SyntaxCase *c, const Token *t)
+{
+    while (t->kind != T_OPEN_BRACE && t->kind != T_NEWLINE && t->kind != T_END) {
+        t++;
+    }
+    int depth = t->kind == T_OPEN_BRACE;
+    for (t++; depth > 0 && t->kind != T_END; t++) {
+        depth += (t->kind == T_OPEN_BRACE) - (t->kind == T_CLOSE_BRACE);
+        if (t->kind == T_NAME && t[1].kind == T_ASSIGN && t[-1].kind != T_OPEN && t[-1].kind != T_COMMA) {
+            syntax_note_name(c->p, t);
+        }
+    }
 }
 
 /* Where the block of a header ends that is not taken; 0: it has none. */
@@ -541,6 +564,10 @@ bool foreign_statement(const SyntaxCase *c)
     }
     Diag *d = diag_add(c->p->diags, DIAG_UNKNOWN_STATEMENT, token_span(c->p->source, word), syntax_shown(c, word));
     syntax_help(c, d, text);
+    if (is_one_of(word, "try do loop")) {
+        foreign_note_block(c, word);
+        c->p->refused_end = behind_block(word);
+    }
     c->p->file->incomplete = c->p->file->incomplete || is_one_of(word, "include");
     return true;
 }
@@ -582,7 +609,13 @@ bool foreign_header(const Parser *p, int first)
         header = header && t->kind != T_OPEN_BRACE;
         function = function && t->kind != T_OPEN_BRACE;
     }
-    return header || (function && t[-1].kind == T_COLON);
+    bool given = false; /* fn f(v) and nothing behind it: Matlab's, which ends with `end` */
+    int depth = 0;
+    for (const Token *p2 = &p->tokens[first]; function && p2 < t; p2++) {
+        depth += (p2->kind == T_OPEN) - (p2->kind == T_CLOSE);
+        given = given || (depth == 0 && p2->kind == T_ASSIGN);
+    }
+    return header || (function && (t[-1].kind == T_COLON || (t[-1].kind == T_CLOSE && !given)));
 }
 
 int foreign_behind_body(const Parser *p, int header, int at)

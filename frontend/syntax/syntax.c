@@ -182,6 +182,9 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "axes are separated by commas: `input image[y, x]`");
     } else if (first == T_INPUT && c->before->kind == T_OPEN_SQUARE && found != T_NUMBER) {
         syntax_help(c, d, "axes have names: `input image[y, x]`");
+    } else if (first == T_PARAM && found == T_OPEN && c->found[1].kind == T_NUMBER && c->before->kind == T_NUMBER) {
+        diag_help(c->p->diags, d, "a range stands behind `in`: `param %s = %s in %s`", syntax_shown(c, c->first + 1),
+                  syntax_shown(c, c->before), range_of_two(c, c->found + 1, "1 .. 10"));
     } else if (first == T_PARAM && found == T_OPEN_SQUARE && c->before == c->first + 1) {
         diag_help(c->p->diags, d, "an image is an input: `input %s[y, x]`", c->before->text);
     } else if (c->before->kind == T_AS && found == T_OPEN_SQUARE) {
@@ -517,6 +520,12 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
     } else if (c->before->kind == T_CLOSE && c->before[-1].kind == T_NAME && c->before[-2].kind == T_OPEN &&
                foreign_type(c->before[-1].text) != NULL && c->found->kind == T_NAME) { /* (float)image */
         diag_help(c->p->diags, d, "a type is an operator: `%s(%s)`", foreign_type(c->before[-1].text), c->found->text);
+    } else if (c->first->kind == T_FN && c->before->kind == T_COLON &&
+               c->before[-1].kind == T_CLOSE) { /* fn f(v): (v + 1) */
+        const char *body = c->p->source->text + c->found->begin;
+        const int n = (int)strcspn(body, "\r\n#"), head = c->before->begin - c->first[1].begin;
+        diag_help(c->p->diags, d, "what a function gives follows `=`: `fn %.*s = %.*s`", head < 60 ? head : 60,
+                  c->p->source->text + c->first[1].begin, n < 100 ? n : 100, body);
     } else if (c->before->kind == T_DOT && c->found->kind == T_OPEN &&
                c->before[-1].kind == T_NAME) { /* sqrt.(image) */
         diag_help(c->p->diags, d, "operators work pixel by pixel by themselves: `%s(%s)`", c->before[-1].text,
@@ -527,6 +536,10 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
                                 : "multiplication is written `*`");
     } else if (c->before == c->first && c->found->kind == T_NAME && c->found[1].kind == T_ASSIGN) {
         diag_help(c->p->diags, d, "a name is one word: `%s_%s`", syntax_shown(c, c->before), syntax_shown(c, c->found));
+    } else if (c->found->kind == T_FACTOR && syntax_is(c->found, "//")) {
+        syntax_help(c, d, "a comment starts with `#`");
+    } else if (c->found->kind == T_OPEN_BRACE && c->found > c->first && c->before->kind != T_NAME) {
+        syntax_help(c, d, "braces stand behind `fn`, `repeat`, `for` and `if`: leave them out");
     } else if (help_condition(c, d)) {
         return;
     } else if (c->found->kind == T_COLON && c->found[1].kind == T_NEWLINE) {
@@ -611,6 +624,11 @@ static bool told_already(const SyntaxCase *c)
             return true;
         }
     }
+    if (c->before->kind == T_CLOSE_BRACE && c->before->end == c->p->refused_end) { /* catch { ... }, while (...) */
+        foreign_note_block(c, c->found);
+        c->p->refused_end = 0;
+        return true;
+    }
     return c->found->silent || c->before->kind == T_INVALID;
 }
 
@@ -636,6 +654,13 @@ static bool explain_leading(const SyntaxCase *c)
     return true;
 }
 
+/* f(v, w) of a line that begins with fn. */
+static const char *function_head(const SyntaxCase *c)
+{
+    const int n = c->before->end - c->first[1].begin;
+    return arena_printf(c->p->arena, "%.*s", n < 60 ? n : 60, c->p->source->text + c->first[1].begin);
+}
+
 static bool explain_block(const SyntaxCase *c)
 {
     int found = c->found->kind;
@@ -650,6 +675,10 @@ static bool explain_block(const SyntaxCase *c)
     Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_BLOCK, syntax_place(c), what, describe(c, c->found));
     if (c->first->kind == T_FN && foreign_function(c) != NULL) {
         syntax_help(c, d, foreign_function(c));
+    } else if (c->first->kind == T_FN && found == T_NEWLINE && c->before->kind == T_CLOSE &&
+               c->first[1].kind == T_NAME) {
+        diag_help(c->p->diags, d, "a function is written `fn %s { ... }` or `fn %s = ...`", function_head(c),
+                  function_head(c));
     } else if (colon || found == T_COLON || filler) {
         syntax_help(c, d, "statements that belong together stand in braces: `{ ... }`");
     }
@@ -708,7 +737,7 @@ static bool explain_values(const SyntaxCase *c, const Token *in)
     } else if (c->first->kind == T_PARAM) {
         diag_help(c->p->diags, d, "a range has two dots: `in %s`", range_of_two(c, value + 1, "1 .. 10"));
     } else if (name && foreign_over_pixels(c, in - 2) != NULL) {
-        diag_help(c->p->diags, d, "pixels are taken all at once: %s", foreign_over_pixels(c, in - 2));
+        syntax_help(c, d, foreign_over_pixels(c, in - 2));
     } else if (list) {
         const char *all = foreign_listed(c, in - 2);
         diag_help(c->p->diags, d, "of a list take one after the other: %s",
@@ -724,6 +753,17 @@ static bool explain_range(const SyntaxCase *c)
     const Token *in = earlier(c, T_IN);
     if (!c->e->range) {
         return false;
+    }
+    if (in != NULL && c->first->kind == T_PARAM && in[1].kind == T_STRING) { /* in "otsu", "li" */
+        Span span = {c->p->source, in[1].begin, in[1].end};
+        Diag *d = diag_add(c->p->diags, DIAG_EXPECTED_RANGE, span, "a string");
+        Str list;
+        str_init(&list, c->p->arena);
+        for (const Token *t = in + 1; t->kind == T_STRING || t->kind == T_COMMA; t++) {
+            str_addf(&list, t->kind == T_COMMA ? ", " : "%s", t->text);
+        }
+        diag_help(c->p->diags, d, "a param is one word of a list: `in [%s]`", list.at);
+        return true;
     }
     if (in != NULL && explain_values(c, in)) {
         return true;
@@ -988,7 +1028,7 @@ static bool explain_rest(const SyntaxCase *c)
         Str names;
         str_init(&names, c->p->arena);
         for (const Token *t = c->found; t->kind == T_NAME || t->kind == T_COMMA; t++) {
-            str_addf(&names, t->kind == T_COMMA ? "" : names.n > 0 ? ", %s" : "%s", t->text);
+            str_add(&names, t->kind == T_COMMA ? ", " : t->text);
         }
         diag_help(c->p->diags, d, "the parameters stand in parentheses: `fn %s(%s) = ...`",
                   c->before->kind == T_NAME ? c->before->text : "name", names.n > 0 ? names.at : "x");
@@ -1040,6 +1080,9 @@ static void note_names(const SyntaxCase *c)
     }
     if (kind == T_INPUT && (c->first[1].kind != T_NAME || c->found->kind == T_COMMA)) {
         c->p->file->incomplete = true;
+    }
+    if (c->found->kind == T_OPEN_BRACE) {
+        foreign_note_block(c, c->found);
     }
     if (kind == T_PARAM && name_with_dash(c, c->first + 1) != NULL) {
         syntax_note_name(c->p, c->first + 3);
