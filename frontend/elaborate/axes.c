@@ -85,7 +85,8 @@ bool el_no_axis(Elab *el, Val v, int axis, Span span)
                   left <= IR_AX_Z ? NAMES[left] : "", left <= IR_AX_Z ? "`" : "");
     } else if (axis >= IR_AX_Z && el_has(el, v, axis == IR_AX_Z ? IR_AX_C : IR_AX_Z)) {
         diag_help(el->diags, d,
-                  axis == IR_AX_Z ? "it has channels: c = 0 is the first; planes: input image[z, y, x, c]"
+                  axis == IR_AX_Z ? "it has channels: v[c = 0] is the first, max(v[c = k] for k in 0 .. 2) takes them "
+                                    "together; planes: input image[z, y, x, c]"
                                   : "it has planes: z = 0 is the first; channels: input image[z, y, x, c]");
     } else {
         diag_help(el->diags, d, "an image has the axes that its input names: input image[%s]",

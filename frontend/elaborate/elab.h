@@ -337,6 +337,7 @@ bool el_takes_words(const Op *op);
 /* Whether a name is nearly one that has a value. */
 bool el_is_near_name(Elab *el, const char *name);
 /* Whether a statement gives a name a meaning: later, or one that was not understood. */
+bool el_is_broken(const Elab *el, const char *name); /* one that was not understood */
 bool el_is_given_somewhere(const Elab *el, const char *name);
 /* Notes a number that may be meant in another unit, and warns of those (amount.c). */
 void el_note_amount(Elab *el, const Call *call, const OpParam *p, Val v, Span at);

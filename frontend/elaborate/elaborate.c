@@ -490,6 +490,10 @@ static bool output_name_taken(Elab *el, const char *name, Span span)
 static void refuse_output(Elab *el, const AstStmt *s, Val v)
 {
     Span at = s->a != NULL ? s->a->span : s->name_span;
+    const char *of = s->a == NULL ? s->name : s->a->kind == AST_NAME ? s->a->name : NULL;
+    if (of != NULL && el_is_broken(el, of)) { /* what a loop was to make of it */
+        return;
+    }
     Diag *d = el_error(el, OUTPUT_KIND, at, el_describe(el, v));
     if (el_help_for_images(el, d, v)) {
         return;
@@ -727,7 +731,10 @@ static bool only_in_function(Elab *el, const AstStmt *s)
         s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
     diag_help(el->diags, d, "%s",
               sum_meant(el, s) != NULL ? sum_meant(el, s)
-              : s->kind == AST_IF      ? el_choice_meant(el, s)
+              : s->kind == AST_FOR && (strncmp(el_words(el, s->hi->span), "count(", 6) == 0 ||
+                                       strncmp(el_words(el, s->hi->span), "max(label", 9) == 0)
+                  ? "objects are taken all at once: measure(labels, image, mean) has a row for each of them"
+              : s->kind == AST_IF     ? el_choice_meant(el, s)
               : s->kind == AST_RETURN ? arena_printf(el->arena, "results of a pipeline are written: output result = %s",
                                                      s->a != NULL ? el_words(el, s->a->span) : "...")
               : s->kind == AST_WHILE

@@ -92,7 +92,14 @@ const char *el_format(Elab *el, const AstStmt *s, Val v)
         return FORMATS[i];
     }
     Diag *d = el_error(el, UNKNOWN_FORMAT, s->text_span, s->text);
-    if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
+    const Peer *type = ops_peer(s->text);
+    if (v.kind == VAL_IMAGE && ops_lists("bool boolean binary mask logical", s->text)) {
+        diag_help(el->diags, d,
+                  el_is_mask(el, v) ? "it is a mask already: leave it out" : "a mask is a comparison: %s > 0", s->name);
+    } else if (v.kind == VAL_IMAGE && type != NULL && strchr("uif", type->here[0]) != NULL &&
+               strstr(type->here, "($1)") != NULL) {
+        diag_help(el->diags, d, "a type is an operator: %.*s(...)", (int)strcspn(type->here, "("), type->here);
+    } else if (elem_from_name(s->text) != ELEM_NONE && ops_find(el->ops, s->text) != NULL) {
         diag_help(el->diags, d, "a type is an operator: %s(...)", s->text);
     } else {
         const char *near = format_meant(s->text, v);

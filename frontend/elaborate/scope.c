@@ -148,7 +148,7 @@ static const AstStmt *assigned_later(const AstStmt *s, const char *name, Span be
 }
 
 /* A statement that could not be parsed would have given this name: that was said. */
-static bool is_broken(const Elab *el, const char *name)
+bool el_is_broken(const Elab *el, const char *name)
 {
     if (el->file->incomplete) {
         return true;
@@ -169,7 +169,7 @@ bool el_is_near_name(Elab *el, const char *name)
 
 bool el_is_given_somewhere(const Elab *el, const char *name)
 {
-    return is_broken(el, name) || assigned_later(el->file->statements, name, (Span){.begin = 0}) != NULL;
+    return el_is_broken(el, name) || assigned_later(el->file->statements, name, (Span){.begin = 0}) != NULL;
 }
 
 static bool has_input(const AstFile *file)
@@ -265,7 +265,7 @@ static bool is_further_image(const char *name)
 
 Val el_unknown(Elab *el, const char *name, Span span)
 {
-    if (is_broken(el, name)) {
+    if (el_is_broken(el, name)) {
         return el_err();
     }
     const AstStmt *later = assigned_later(el->file->statements, name, span);
@@ -284,6 +284,14 @@ Val el_unknown(Elab *el, const char *name, Span span)
         }
         const Op *op = ops_find(el->ops, name);
         const char *text = span.source->text, *inside = text + span.end + 1;
+        const size_t member =
+            text[span.end] == '.' ? strspn(inside, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") : 0;
+        const char *joined =
+            member > 0 && member < 40 ? arena_printf(el->arena, "%s_%.*s", name, (int)member, inside) : "";
+        if (measure_find(joined, strlen(joined)) != NULL) { /* mean.intensity */
+            diag_help(el->diags, d, "did you mean `%s`?", joined);
+            return el_err();
+        }
         const size_t n = text[span.end] == '[' ? strcspn(inside, "[]\r\n") : 0;
         const bool bracket = n > 0 && n <= 60 && inside[n] == ']'; /* gaussian[image, 2] */
         dots = bracket                                                   ? arena_strndup(el->arena, inside, n)
@@ -412,6 +420,25 @@ static const Peer *peer_in_name(Elab *el, const char *name)
     return peer;
 }
 
+/* The property that is one of the words: area of cell_areas; NULL: none. */
+static const char *measured_in_name(Elab *el, const char *name)
+{
+    char *words[8];
+    const int n = words_of_name(el, name, words, 8);
+    if (measure_find(name, strlen(name)) != NULL) {
+        return name;
+    }
+    for (int i = 0; i < n && n > 1; i++) {
+        const size_t length = strlen(words[i]);
+        const size_t single = length > 3 && words[i][length - 1] == 's' ? length - 1 : length;
+        const Measure *m = measure_find(words[i], single);
+        if (m != NULL && !m->intensity) {
+            return m->name;
+        }
+    }
+    return NULL;
+}
+
 static void help_search(Elab *el, Diag *d, const char *word)
 {
     Str found;
@@ -538,7 +565,7 @@ static const char *imported_as(Elab *el, const char *name)
 
 Val el_unknown_operator(Elab *el, const AstExpr *call)
 {
-    if (is_broken(el, call->name) || diags_has(el->diags, DIAG_RESERVED_WORD, call->word)) {
+    if (el_is_broken(el, call->name) || diags_has(el->diags, DIAG_RESERVED_WORD, call->word)) {
         return el_err();
     }
     const Peer *peer = ops_peer(call->name);
@@ -582,9 +609,10 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
         diag_help(el->diags, d, "did you mean `%s`? here: %s", near, el_peer_help(el, ops_peer(near), call));
     } else if (near != NULL) {
         diag_help(el->diags, d, "did you mean `%s`?", near);
-    } else if (measure_find(call->name, strlen(call->name)) != NULL) {
-        diag_help(el->diags, d, "for each label: property(labels, %s), or a column of measure(labels, %s)", call->name,
-                  call->name);
+    } else if (measured_in_name(el, call->name) != NULL) {
+        const char *property = measured_in_name(el, call->name);
+        diag_help(el->diags, d, "for each label: property(labels, %s), or a column of measure(labels, %s)", property,
+                  property);
     } else {
         const AstExpr *first = call->args != NULL ? call->args->value : NULL;
         bool macro = strcmp(call->name, "run") == 0 && first != NULL && first->name != NULL && first->kind != AST_NAME;

@@ -55,7 +55,8 @@ void el_note_amount(Elab *el, const Call *call, const OpParam *p, Val v, Span at
     if (!p->ranged || p->lo != 0 || p->hi != 100 || !ir_default(el->g, v.expr, (double)NAN, &value) || value == 0) {
         return;
     }
-    const bool fraction = r.lo == r.hi ? value < 1 : r.hi <= 1;
+    const bool most = value == 1 && strcmp(p->name, "high") == 0; /* normalize(v, 0, 1) */
+    const bool fraction = r.lo == r.hi ? value < 1 || most : r.hi <= 1;
     vec_push(el->arena, &el->percents, ((ElPercent){at, p->name, call->op->name, value, fraction}));
 }
 

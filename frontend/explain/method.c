@@ -68,6 +68,8 @@ static const struct {
     {"rand randn random normal uniform poisson randint default_rng",
      "nothing is random here, so that each run gives the same; patterns are made of x_of(image), y_of(image)"},
     {"iinfo finfo", "the largest value that a type has is white(image): 65535 of u16"},
+    {"channel channels getchannel get_channel band plane frame slice",
+     "a channel is image[c = 0], a plane image[z = 0]"},
     {"na nan null", "pixels without a value are those where isnan(image) is true"},
     {"copy", "nothing is copied: a value keeps its name, and never changes"},
     {"reshape flatten ravel squeeze", "axes have names: `image[z = 0]` is a plane, `image[c = 0]` a channel"},

@@ -207,6 +207,12 @@ static bool help_for_text(Elab *el, Diag *d, const OpParam *p, Val v)
     return v.kind == VAL_TEXT && (border || axis);
 }
 
+static bool is_nonzero(const Elab *el, Val v)
+{
+    double value = 0;
+    return v.kind == VAL_NUMBER && el_constant(el, v, &value) && value != 0;
+}
+
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at)
 {
     if (v.kind == VAL_FOOTPRINT && el_filter_of(el, call->op) != NULL) {
@@ -249,6 +255,10 @@ Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at
         diag_help(el->diags, d,
                   "footprints are disk(2), ball(2), box(1), diamond(1), or rows of 0 "
                   "and 1: [[0, 1, 0], [1, 1, 1], [0, 1, 0]]");
+    } else if ((p->types & OP_BORDER) != 0 && is_nonzero(el, v) && p > call->op->param &&
+               (p[-1].types & OP_PER_AXIS) != 0 && call->given[p - 1 - call->op->param]) { /* gaussian(v, 2, 2) */
+        const char *before = el_words(el, call->at[p - 1 - call->op->param]);
+        diag_help(el->diags, d, "a number for each axis is a list, x last: [%s, %s]", before, el_words(el, at));
     } else if ((p->types & OP_BORDER) != 0) {
         diag_help(el->diags, d, "borders are nearest, reflect, mirror, wrap and constant(0)");
     } else if ((p->types & OP_AXIS) != 0) {

@@ -223,6 +223,48 @@ const char *foreign_over_pixels(const SyntaxCase *c, const Token *loop)
                       : arena_printf(c->p->arena, "pixels are taken all at once: `%s(%s)`", from[-2].text, text);
 }
 
+/* The first token of the body of a loop, and the one behind its last; NULL: there is none. */
+static const Token *loop_body(const SyntaxCase *c, const Token **end)
+{
+    const Token *t = c->first;
+    while (t->kind != T_NEWLINE && t->kind != T_END && t->kind != T_OPEN_BRACE) {
+        t++;
+    }
+    while (t->kind == T_NEWLINE || t->kind == T_OPEN_BRACE) {
+        t++;
+    }
+    for (*end = t; (*end)->kind != T_NEWLINE && (*end)->kind != T_END && (*end)->kind != T_CLOSE_BRACE;) {
+        ++*end;
+    }
+    return t->kind == T_NAME && *end > t + 2 ? t : NULL;
+}
+
+const char *foreign_summed(const SyntaxCase *c)
+{
+    const Token *name = c->first + 1, *values = c->first + 3, *end;
+    const Token *body = name->kind == T_NAME && name[1].kind == T_IN ? loop_body(c, &end) : NULL;
+    const bool adds = body != NULL && body[1].kind == T_ASSIGN && strcmp(body[1].text, "+=") == 0;
+    const bool range = values->kind == T_NAME && syntax_is(values, "range") && values[1].kind == T_OPEN &&
+                       values[2].kind == T_NUMBER && values[3].kind == T_CLOSE;
+    const int n = count_values(values);
+    if (!adds || (!range && n == 0)) {
+        return NULL;
+    }
+    const Token *close = values + 1;
+    while (close->kind != T_CLOSE && close->kind != T_CLOSE_SQUARE) {
+        close++;
+    }
+    const char *one = n > 0
+                          ? arena_printf(c->p->arena, "pick(k, [%s])", words_between(c, values[1].begin, close[-1].end))
+                          : name->text;
+    const char *text = with_picked(c, body + 2, end, name, one);
+    return strlen(text) > 2 * SHORT ? NULL
+           : n > 0
+               ? arena_printf(c->p->arena, "a sum is written `%s = sum(%s for k in 0 .. %d)`", body->text, text, n - 1)
+               : arena_printf(c->p->arena, "a sum is written `%s = sum(%s for %s in 0 .. %g)`", body->text, text, one,
+                              values[2].num - 1);
+}
+
 /* ---- inputs ---- */
 
 const char *foreign_type(const char *word)

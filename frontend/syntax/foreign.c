@@ -304,7 +304,9 @@ static void help_for(const SyntaxCase *c, Diag *d)
     for (const Token *t = in, *end = in + 200; index->kind == T_NAME && t < end && t->kind != T_END; t++) {
         picks = picks || (t->kind == T_OPEN_SQUARE && t[1].kind == T_NAME && syntax_is(t + 1, index->text));
     }
-    if (picks) {
+    if (foreign_summed(c) != NULL) {
+        syntax_help(c, d, foreign_summed(c));
+    } else if (picks) {
         syntax_help(
             c, d,
             "planes and channels are taken all at once: gaussian(image, 2) blurs each; one of them is image[c = 0], or image[z = 0]");
@@ -550,6 +552,13 @@ bool foreign_statement(const SyntaxCase *c)
         const char *near = fe_nearest(word->text, words, sizeof words / sizeof *words);
         text = near == NULL ? NULL : arena_printf(c->p->arena, "did you mean `%s`?", near);
     }
+    if (is_one_of(word, "with")) { /* of files, or np.errstate(...) */
+        const char *line = c->p->source->text + word->begin;
+        const char *reads = arena_strndup(c->p->arena, line, strcspn(line, "\r\n"));
+        const bool files =
+            strstr(reads, "open") != NULL || strstr(reads, "read") != NULL || strstr(reads, "File") != NULL;
+        text = files ? text : "leave the line out: there is nothing to enter or to close";
+    }
     const bool declares = text != NULL && strcmp(text, NAME_HELP) == 0;
     if (text == NULL || c->found->kind == T_ASSIGN || (declares && c->found->kind != T_NAME)) {
         return false;
@@ -620,7 +629,7 @@ bool foreign_header(const Parser *p, int first)
 
 int foreign_behind_body(const Parser *p, int header, int at)
 {
-    const int column = column_of(p, &p->tokens[header]);
+    const int column = column_of(p, &p->tokens[header]), from = at;
     bool more = true;
     while (more && p->tokens[at].kind != T_END && p->tokens[at].kind != T_CLOSE_BRACE) {
         const Token *t = &p->tokens[at];
@@ -636,5 +645,7 @@ int foreign_behind_body(const Parser *p, int header, int at)
         more = deeper || !end;
         at = behind_statement(p, at);
     }
+    diags_drop(p->diags, DIAG_FOREIGN_SPELLING,
+               (Span){p->source, p->tokens[from].begin, p->tokens[at].begin}); /* a += b */
     return at;
 }

@@ -178,6 +178,8 @@ static bool help_declaration(const SyntaxCase *c, Diag *d)
         const char *lo = syntax_shown(c, c->before);
         diag_help(c->p->diags, d, "a default stands in front of the range: `%s in %s .. %s`", lo, lo,
                   syntax_shown(c, c->found + 1));
+    } else if (first == T_INPUT && found == T_OPEN_SQUARE && c->before->kind == T_CLOSE_SQUARE) {
+        syntax_help(c, d, "axes stand in one pair of brackets: `input image[y, x]`");
     } else if (first == T_INPUT && found == T_COLON && c->e->close_square) {
         syntax_help(c, d, "axes are separated by commas: `input image[y, x]`");
     } else if (first == T_INPUT && c->before->kind == T_OPEN_SQUARE && found != T_NUMBER) {
@@ -455,8 +457,11 @@ static void help_assign(const SyntaxCase *c, Diag *d)
         diag_help(c->p->diags, d, "the line above goes on here, for it ends with `%s`", syntax_shown(c, operator));
     } else if (c->first->kind == T_NAME && second == T_ASSIGN && c->first[2].kind == T_NAME &&
                c->found == c->first + 3) {
-        diag_help(c->p->diags, d, "each name has a line of its own: `%s = ...`, then `%s = %s`", c->first[2].text,
-                  c->first->text, c->first[2].text);
+        const bool given = foreign_is_given(c, c->first[2].text); /* mask = image = 3 */
+        diag_help(c->p->diags, d,
+                  given ? "a comparison is `==`: `%.0s%s = %s == ...`"
+                        : "each name has a line of its own: `%s = ...`, then `%s = %s`",
+                  c->first[2].text, c->first->text, c->first[2].text);
     } else if (c->first->kind == T_NAME && second == T_OPEN && foreign_is_given(c, c->first->text) &&
                c->before->kind == T_CLOSE) {
         help_set_pixels(c, d);

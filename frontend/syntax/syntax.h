@@ -30,6 +30,8 @@ bool foreign_statement(const SyntaxCase *c);
 bool foreign_number(const SyntaxCase *c);
 bool foreign_word(const SyntaxCase *c);
 bool foreign_comment(const SyntaxCase *c);
+/* "a sum is written ..." for a loop that adds something up; NULL: it does not. */
+const char *foreign_summed(const SyntaxCase *c);
 const char *foreign_over_pixels(const SyntaxCase *c, const Token *loop); /* of a loop over the pixels of an image */
 /* Notes the names that a block gives which is not taken. */
 void foreign_note_block(const SyntaxCase *c, const Token *t);

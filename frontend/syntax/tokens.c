@@ -206,6 +206,8 @@ static void help_dictionary(Filter *f, Diag *d, const char *inside)
         return;
     }
     const size_t n = strcspn(inside, "}\r\n"), key = strcspn(inside, ":,}\r\n");
+    const int begin = (int)(inside - f->source->text);
+    diags_drop(f->diags, DIAG_FOREIGN_SPELLING, (Span){f->source, begin, begin + (int)n}); /* 'sigma': 2 */
     Str record, first;
     str_init(&record, f->arena);
     str_init(&first, f->arena);
