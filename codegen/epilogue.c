@@ -67,8 +67,12 @@ void cg_write_place(const CgKernel *k, const IrStep *step, bool share, Str *out)
 
 void cg_open_epilogue(CgKernel *k, const IrStep *step, Str *out)
 {
+    bool squares = false;
+    for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
+        squares = squares || (wanted_of(k, id) & WANTED_SQUARES) != 0;
+    }
     if (has_epilogue(k, step)) {
-        str_add(out, "    REDUCED_LANES;\n");
+        str_addf(out, "    REDUCED_LANES(%d);\n", squares ? 3 : 1); /* with the sums and counts beside them */
     }
     for (IrId id = next_of(k, step, 0); id != 0; id = next_of(k, step, id)) {
         partials(k, step, id);

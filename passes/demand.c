@@ -1,7 +1,7 @@
 /*
  * demand: reductions compute only the values that are used.
  *
- * A reduce node, or a summary, offers sum, count, sum of squares, minimum and maximum; which of them anyone
+ * A reduce node, or a summary, offers sum, count, squared distances from the mean, minimum and maximum; which of them anyone
  * asks for is written into its argument `wanted` (bits: 1 sum and count, 2 squares, 4 extremes).
  *
  * For example, where %1 is an image,

@@ -42,12 +42,12 @@ IrId pass_reduced_image(const IrGraph *g, const IrNode *reduction)
     return plain ? e->node : 0;
 }
 
-/* Whether sums of these pixels are whole numbers that doubles hold, for any image there is. */
+/* Whether sums of these pixels are whole numbers that doubles hold, for any image there is.  Squared distances from a mean
+ * are none. */
 static bool sums_are_exact(Elem elem, int wanted)
 {
-    bool byte = elem == ELEM_BOOL || elem == ELEM_U8;
-    bool small = byte || elem == ELEM_U16 || elem == ELEM_I16;
-    return (wanted & SQUARES) != 0 ? byte : (wanted & SUM) != 0 ? small : true;
+    bool small = elem == ELEM_BOOL || elem == ELEM_U8 || elem == ELEM_U16 || elem == ELEM_I16;
+    return (wanted & SQUARES) == 0 && ((wanted & SUM) == 0 || small);
 }
 
 /* Strips of blocks waste rows of the halo; the image would be read once more without them, by one more kernel. */

@@ -23,12 +23,14 @@ static inline size_t ref_pixels(RefShape s)
     return (size_t)s.w * (size_t)s.h * (size_t)s.d * (size_t)s.c;
 }
 
-/* reduce of f32 or f64.  out: sum, count, sum of squares, min, max.  NaN is left out; `where` may be NULL.
+/* reduce of f32 or f64.  out: sum, count, squared distances from the mean added up, min, max.  NaN is left out; `where`
+ * may be NULL.
  * The order of additions: each plane is cut into blocks of 256 columns by 64 rows, aligned to the
  * image's corner.  In a block each column is summed top to bottom in f64; the 256 column sums
  * (absent ones are 0) are added in a tree: c += c + 128, then 64, 32 ... 1.  Blocks are then
  * taken in order (plane, block row, block column): with n blocks, lane t of 256 adds blocks t,
- * t + 256, ... in order, and the 256 lanes are added in the same tree. */
+ * t + 256, ... in order, and the 256 lanes are added in the same tree.  Distances of a column are those from its first
+ * pixel; wherever sums are added, they become those from the mean of both (united, in ref_reduce.c). */
 void ref_reduce(const void *v, Elem elem, const uint8_t *where, RefShape s, double out[5]);
 /* Percentile 0..100, linear between ranks as numpy; NaN when nothing is left. */
 double ref_rank(const float *v, const uint8_t *where, RefShape s, double percent);

@@ -40,11 +40,20 @@ static void clear_lanes(Lanes *lanes)
     }
 }
 
+/* Squared distances from the mean of two sets together: their own, and those of their means (Chan, Golub and LeVeque). */
+static double united(const double a[QUANTITIES], const double b[QUANTITIES])
+{
+    double between = a[COUNT] * b[SUM] - b[COUNT] * a[SUM];
+    double more = between * (1 / (a[COUNT] * b[COUNT] * (a[COUNT] + b[COUNT]))) * between;
+    return a[SQUARES] + b[SQUARES] + (a[COUNT] > 0 && b[COUNT] > 0 ? more : 0);
+}
+
 static void combine(Lanes *lanes, int t, const double with[QUANTITIES])
 {
+    const double have[QUANTITIES] = {lanes->of[SUM][t], lanes->of[COUNT][t], lanes->of[SQUARES][t]};
+    lanes->of[SQUARES][t] = united(have, with);
     lanes->of[SUM][t] += with[SUM];
     lanes->of[COUNT][t] += with[COUNT];
-    lanes->of[SQUARES][t] += with[SQUARES];
     lanes->of[LOW][t] = fmin(lanes->of[LOW][t], with[LOW]);
     lanes->of[HIGH][t] = fmax(lanes->of[HIGH][t], with[HIGH]);
 }
@@ -77,6 +86,23 @@ static bool is_left_out(const float *v, const uint8_t *where, size_t i)
     return isnan(v[i]) || (where != NULL && !where[i]);
 }
 
+static void add_pixel(double all[QUANTITIES], double value, double far)
+{
+    all[SUM] += value;
+    all[COUNT]++;
+    all[SQUARES] += far * far;
+    all[LOW] = fmin(all[LOW], value);
+    all[HIGH] = fmax(all[HIGH], value);
+}
+
+/* From squared distances from the first pixel. */
+static double column_squares(const double all[QUANTITIES], double first)
+{
+    double off = all[SUM] - all[COUNT] * first;
+    double own = all[COUNT] > 0 ? all[SQUARES] - off * off / all[COUNT] : 0;
+    return own < 0 ? 0 : own;
+}
+
 /* The block whose first pixel is (x0, y0) of the plane that begins at `plane`. */
 static void reduce_block(const void *v, Elem elem, const uint8_t *where, RefShape s, size_t plane, int x0, int y0,
                          double out[QUANTITIES])
@@ -84,13 +110,17 @@ static void reduce_block(const void *v, Elem elem, const uint8_t *where, RefShap
     Lanes columns;
     clear_lanes(&columns);
     for (int x = x0; x < s.w && x < x0 + LANES; x++) {
+        double all[QUANTITIES] = {0, 0, 0, INFINITY, -INFINITY}, first = 0;
         for (int y = y0; y < s.h && y < y0 + BLOCK_ROWS; y++) {
             size_t i = plane + (size_t)y * (size_t)s.w + (size_t)x;
             double value = pixel_of(v, elem, i);
             if (!isnan(value) && (where == NULL || where[i])) {
-                combine(&columns, x - x0, (double[]){value, 1, value * value, value, value});
+                first = all[COUNT] == 0 ? value : first;
+                add_pixel(all, value, value - first);
             }
         }
+        all[SQUARES] = column_squares(all, first);
+        combine(&columns, x - x0, all);
     }
     tree(&columns, out);
 }

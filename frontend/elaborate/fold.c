@@ -551,7 +551,15 @@ static IrExpr mean_of(Elab *el, const Elements *of, IrExpr body)
     return ir_cast(g, ir_op2(g, IR_X_DIV, sum, ir_cast(g, of->count, ELEM_F64)), ELEM_F32);
 }
 
-/* Mean squared distance from the mean, which is a stage of its own. */
+/* The sum of what is kept. */
+static IrExpr sum_of_kept(Elab *el, const Elements *of, IrExpr body)
+{
+    IrGraph *g = el->g;
+    return sum_of(el, of, of->kept != 0 ? ir_op3(g, IR_X_SELECT, of->kept, body, ir_const(g, 0)) : body);
+}
+
+/* Mean squared distance from the mean, which is a stage of its own.  That it is rounded adds the square of how far off it
+ * is to each: the mean distance says that, and is 0 but for this. */
 static IrExpr variance(Elab *el, const Elements *of, IrExpr body)
 {
     IrGraph *g = el->g;
@@ -560,9 +568,9 @@ static IrExpr variance(Elab *el, const Elements *of, IrExpr body)
         mean = ir_read(g, el_store(el, el_image(el, mean, of->grid), "mean", of->span));
     }
     IrExpr distance = ir_op2(g, IR_X_SUB, body, mean);
-    IrExpr square = ir_op2(g, IR_X_MUL, distance, distance);
-    square = of->kept != 0 ? ir_op3(g, IR_X_SELECT, of->kept, square, ir_const(g, 0)) : square;
-    return ir_op2(g, IR_X_DIV, sum_of(el, of, square), of->count);
+    IrExpr squares = ir_op2(g, IR_X_DIV, sum_of_kept(el, of, ir_op2(g, IR_X_MUL, distance, distance)), of->count);
+    IrExpr off = ir_op2(g, IR_X_DIV, sum_of_kept(el, of, distance), of->count);
+    return ir_op2(g, IR_X_MAX, ir_op2(g, IR_X_SUB, squares, ir_op2(g, IR_X_MUL, off, off)), ir_const(g, 0));
 }
 
 /* Number floor(count * share) of the sorted elements, the last one at most. */

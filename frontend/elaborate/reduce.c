@@ -104,44 +104,10 @@ Val el_mean(Elab *el, Call *call)
     return el_uniform(mean_of(el, call->arg[MEAN_V], call->span));
 }
 
-/* Of pixels of many digits, whose squares would leave none of a small variance beside a large mean: squared
- * distances from the mean are added in a second reduction.  An infinite mean has none. */
-static IrExpr variance_of_wide(Elab *el, Val v, Span span)
-{
-    IrGraph *g = el->g;
-    IrExpr mean = mean_of(el, v, span);
-    Pixels p = pixels_of(el, v, ELEM_F64, span);
-    IrExpr distance = ir_op2(g, IR_X_SUB, p.value, mean);
-    p.value = ir_op2(g, IR_X_MUL, distance, distance);
-    IrExpr sum = ir_value(g, reduction(el, &p, WANTED_SUM, span), REDUCE_SUM);
-    IrExpr spread = ir_op2(g, IR_X_DIV, sum, value_of(el, v, WANTED_SUM, REDUCE_COUNT, span));
-    return ir_op2(g, IR_X_ADD, spread, ir_op2(g, IR_X_SUB, mean, mean));
-}
-
-/* What rounding leaves of the difference is no variance.  Sums of equal squares are off by 2^-48 and, beyond a lane of
- * blocks (ref_reduce), by 2^-76 a pixel; the mean of equal pixels is one of their values. */
-static IrExpr without_rounding(Elab *el, IrExpr spread, IrExpr mean, IrExpr count)
-{
-    IrGraph *g = el->g;
-    IrExpr off = ir_op2(g, IR_X_ADD, ir_op2(g, IR_X_MUL, count, ir_const(g, 0x1p-75)), ir_const(g, 0x1p-47));
-    IrExpr small = ir_op2(g, IR_X_LE, spread, ir_op2(g, IR_X_MUL, ir_op2(g, IR_X_MUL, mean, mean), off));
-    IrExpr nearest = ir_cast(g, ir_cast(g, mean, ELEM_F32), ELEM_F64);
-    IrExpr apart = ir_op1(g, IR_X_ABS, ir_op2(g, IR_X_SUB, mean, nearest));
-    IrExpr flat = ir_op2(g, IR_X_LE, apart, ir_op2(g, IR_X_MUL, ir_op1(g, IR_X_ABS, mean), ir_const(g, 0x1p-48)));
-    return ir_op3(g, IR_X_SELECT, ir_op2(g, IR_X_AND, small, flat), ir_const(g, 0), spread);
-}
-
 static IrExpr variance_of(Elab *el, Val v, Span span)
 {
-    IrGraph *g = el->g;
-    if (summed_type(el, v.expr) == ELEM_F64) {
-        return variance_of_wide(el, v, span);
-    }
     IrExpr squares = value_of(el, v, WANTED_SUM | WANTED_SQUARES, REDUCE_SQUARES, span);
-    IrExpr mean = mean_of(el, v, span);
-    IrExpr count = value_of(el, v, WANTED_SUM, REDUCE_COUNT, span);
-    IrExpr spread = ir_op2(g, IR_X_SUB, ir_op2(g, IR_X_DIV, squares, count), ir_op2(g, IR_X_MUL, mean, mean));
-    return ir_op2(g, IR_X_MAX, without_rounding(el, spread, mean, count), ir_const(g, 0));
+    return ir_op2(el->g, IR_X_DIV, squares, value_of(el, v, WANTED_SUM, REDUCE_COUNT, span));
 }
 
 Val el_variance(Elab *el, Call *call)

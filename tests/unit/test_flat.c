@@ -159,6 +159,64 @@ static void flat_stacks_stay(void **state)
     }
 }
 
+/* A small deviation beside a large mean keeps its digits: of all pixels, of some, along an axis. */
+static const char HIGH_TEXT[] =
+    "input image[z, y, x]\nnothing = 0 * image[z = 0]\n"
+    "output a = std(image) + nothing\noutput b = sqrt(var(image where x_of(image) > 2)) + nothing\n"
+    "output c = std(f64(image)) + nothing\noutput d = kappa_sigma(image, 100).std + nothing\n"
+    "output p = std_project(image)\noutput q = sqrt(var(image[z = k] for k in 0 .. 9 where k > 2))\n";
+
+enum { HIGH_W = 300, HIGH_H = 70, HIGH_D = 10 };
+
+/* Of columns from x on, or of one pixel's planes from z on. */
+static double spread_of(const double *pixels, int x, int z, int of)
+{
+    enum { PLANE = HIGH_W * HIGH_H };
+    double n = 0, mean = 0, squares = 0;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < PLANE * HIGH_D; i++) {
+            if (i % HIGH_W >= x && i / PLANE >= z && (of < 0 || i % PLANE == of)) {
+                n += round == 0;
+                mean += round == 0 ? pixels[i] : 0;
+                squares += round == 0 ? 0 : (pixels[i] - mean) * (pixels[i] - mean);
+            }
+        }
+        mean /= round == 0 ? n : 1;
+    }
+    return sqrt(squares / n);
+}
+
+static void small_deviations_stay(void **state)
+{
+    (void)state;
+    static const double HIGH[] = {1e4, -1e6, 1.6e7};
+    double *pixels = malloc(sizeof(double) * HIGH_W * HIGH_H * HIGH_D);
+    assert_non_null(pixels);
+    for (size_t k = 0; k < sizeof HIGH / sizeof *HIGH; k++) {
+        for (int i = 0; i < HIGH_W * HIGH_H * HIGH_D; i++) {
+            pixels[i] = HIGH[k] + i % 7 * (i % 5) % 4;
+        }
+        const IrEvalInput image = {.extent = {HIGH_W, HIGH_H, HIGH_D, 1},
+                                   .elem = ELEM_F32,
+                                   .pixelsize = {1, 1, 1},
+                                   .pixels = pixels};
+        BothResult got = {0};
+        evaluate(HIGH_TEXT, &image, &got);
+        for (int o = 0; o < got.n; o++) {
+            const char name = got.at[o].name[0];
+            for (int i = 5; i < HIGH_W * HIGH_H; i += 2999) {
+                double want = spread_of(pixels, name == 'b' ? 3 : 0, name == 'q' ? 3 : 0, name < 'p' ? -1 : i);
+                if (!(fabs(got.at[o].pixels[i] - want) <= 1e-6 * want)) {
+                    fail_msg("%s of %g at %d: %.9g, not %.9g", got.at[o].name, HIGH[k], i, got.at[o].pixels[i], want);
+                }
+            }
+        }
+        assert_int_equal(got.n, 6);
+        both_free(&got);
+    }
+    free(pixels);
+}
+
 /* What is blended gives the value (outputs before p), or 0, in any type, size and border; sums over their number do where the sums are
  * exact, and are near it elsewhere (outputs from w on). */
 static const char SWEEP_TEXT[] =
@@ -349,6 +407,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(by_parts_is_the_same_sum, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(flat_areas_stay, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(flat_stacks_stay, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(small_deviations_stay, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(flat_areas_stay_in_any_type_size_and_border, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(steps_stay_flat_beyond_the_window, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(faint_beside_bright_keeps_its_digits, arena_setup, arena_teardown),

@@ -1,6 +1,6 @@
 /*
- * prim_reduce: sum, count, sum of squares, smallest and largest of the selected pixels, in one
- * reading of the image.
+ * prim_reduce: sum, count, squared distances from the mean, smallest and largest of the selected pixels,
+ * in one reading of the image.
  *
  * The first kernel reduces blocks of 256 x 64 pixels to partial results in scratch, the second one
  * adds those up; the order of all additions is fixed by pixel position (reference/ref_reduce.c has it in

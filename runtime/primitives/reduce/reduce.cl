@@ -1,12 +1,15 @@
 /*
- * reduce: sum, count, sum of squares, smallest and largest of the selected pixels.
+ * reduce: sum, count, squared distances from the mean, smallest and largest of the selected pixels.
  *
  * The order of additions is part of the result: blocks of 256 columns by 64 rows, each column
  * summed from top to bottom in f64, the 256 columns added in a tree, then the blocks lane by lane.
  * On GPUs a work-item is a column; on CPUs a work-item is a block and goes along the rows, 256 sums
  * side by side, which adds the same numbers in the same order.
  *
- * What is wanted are bits: 1 sum and count, 2 squares, 4 extremes.  Where there is a reader, REDUCE_WANTED is defined
+ * Squared distances are those from a column's first pixel, and from there on those of two sets from the mean of both:
+ * squares of the pixels themselves would leave nothing of a small variance beside a large mean.
+ *
+ * What is wanted are bits: 1 sum and count, 2 squares and these, 4 extremes.  Where there is a reader, REDUCE_WANTED is defined
  * in front of this text, and REDUCE_IN_SUMMARY: another kernel makes the partial results, with what this text has
  * for it, and counts more.  reduce_finish is the text without a reader.
  */
@@ -22,6 +25,13 @@
 #define REDUCE_SELECTS 0
 #endif
 #define REDUCE_FINISHED (VISIT_CPU_SHAPE ? 1 : 32) /* partial results that a work-item reads at once */
+#define REDUCE_UNITED (VISIT_CPU_SHAPE ? 1 : 8)    /* the same of three quantities */
+/* Sums are written when those who unite squares have read them. */
+#if !defined READ_PARAMS || (REDUCE_WANTED & 2)
+#define REDUCE_READ barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define REDUCE_READ (void)0
+#endif
 
 enum { REDUCE_SUM, REDUCE_COUNT, REDUCE_SQUARES, REDUCE_LOW, REDUCE_HIGH, REDUCE_QUANTITIES };
 #define REDUCE_MORE REDUCE_QUANTITIES /* of a summary: counts that are added like these, but in one block */
@@ -30,7 +40,7 @@ VISIT_INLINE bool reduce_is_wanted(int wanted, int quantity)
 {
     const int bit = quantity == REDUCE_LOW || quantity == REDUCE_HIGH ? 4
                     : quantity == REDUCE_SQUARES                      ? 2
-                                                                      : 1;
+                                                                      : 3;
     return quantity == REDUCE_MORE || (wanted & bit) != 0;
 }
 
@@ -44,6 +54,45 @@ VISIT_INLINE double reduce_combined(int quantity, double a, double b)
     return quantity == REDUCE_LOW    ? (b < a ? b : a)
            : quantity == REDUCE_HIGH ? (b > a ? b : a)
                                      : a + b;
+}
+
+/* Pixels whose squared distances are those from their mean. */
+typedef struct ReduceSet {
+    double sum, count, squares;
+} ReduceSet;
+
+/* Both sets in one: what lies between their means comes to their own distances (Chan, Golub and LeVeque). */
+VISIT_INLINE ReduceSet reduce_united(ReduceSet a, ReduceSet b)
+{
+    const double between = a.count * b.sum - b.count * a.sum, count = a.count + b.count;
+    const double more = between * (1 / (a.count * b.count * count)) * between;
+    const ReduceSet both = {a.sum + b.sum, count,
+                            a.squares + b.squares + (a.count > 0 && b.count > 0 ? more : 0)};
+    return both;
+}
+
+VISIT_INLINE ReduceSet reduce_set(const local double (*lanes)[REDUCE_LANES], int lane)
+{
+    const ReduceSet set = {lanes[REDUCE_SUM][lane], lanes[REDUCE_COUNT][lane], lanes[REDUCE_SQUARES][lane]};
+    return set;
+}
+
+/* Squares of lanes, `step` apart from the first, as halvings of the tree would unite them. */
+VISIT_INLINE double reduce_few(int lanes_n, const local double (*lanes)[REDUCE_LANES], int lane, int step)
+{
+    ReduceSet of[8];
+#pragma unroll
+    for (int i = 0; i < lanes_n; i++) {
+        of[i] = reduce_set(lanes, lane + i * step);
+    }
+#pragma unroll
+    for (int left = lanes_n / 2; left > 0; left /= 2) {
+#pragma unroll
+        for (int i = 0; i < left; i++) {
+            of[i] = reduce_united(of[i], of[i + left]);
+        }
+    }
+    return of[0].squares;
 }
 
 /* Eight lanes, `step` apart from the first, added as three halvings of the tree would. */
@@ -73,16 +122,20 @@ VISIT_INLINE void reduce_halve(int quantity, int step, local double *lanes)
 }
 
 /* Adds the upper half of each row of lanes to the lower half until one is left, the row's first; the rows are
- * of the quantities from the first on.  On GPUs a row has 32 work-items, which take three halvings at once;
+ * of the quantities from the first on, with squares from REDUCE_SUM on.  On GPUs a row has 32 work-items, which take three halvings at once;
  * the whole group comes here. */
 VISIT_INLINE void reduce_tree(int wanted, int first, int rows, local double (*lanes)[REDUCE_LANES])
 {
+    const bool unites = first == 0 && rows > REDUCE_SQUARES && reduce_is_wanted(wanted, REDUCE_SQUARES);
     barrier(CLK_LOCAL_MEM_FENCE);
 #if VISIT_CPU_SHAPE
     for (int step = REDUCE_LANES / 2; step > 0; step /= 2) {
+        for (int t = (int)get_local_id(0); unites && t < step; t += VISIT_GROUP) {
+            lanes[REDUCE_SQUARES][t] = reduce_few(2, lanes, t, step); /* while their sums are there */
+        }
 #pragma unroll
         for (int r = 0; r < rows; r++) {
-            if (reduce_is_wanted(wanted, first + r)) {
+            if (reduce_is_wanted(wanted, first + r) && first + r != REDUCE_SQUARES) {
                 reduce_halve(first + r, step, lanes[r]);
             }
         }
@@ -90,18 +143,32 @@ VISIT_INLINE void reduce_tree(int wanted, int first, int rows, local double (*la
     }
 #else
     const int r = (int)get_local_id(0) / 32, t = (int)get_local_id(0) % 32, q = first + r;
-    const bool here = r < rows && reduce_is_wanted(wanted, q);
+    const bool here = r < rows && reduce_is_wanted(wanted, q), squares = unites && q == REDUCE_SQUARES;
+    double all = 0;
     if (here) {
-        lanes[r][t] = reduce_eight(q, lanes[r] + t, 32);
+        all = squares ? reduce_few(8, lanes, t, 32) : reduce_eight(q, lanes[r] + t, 32);
+    }
+    REDUCE_READ;
+    if (here) {
+        lanes[r][t] = all;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (here && t < 4) {
-        lanes[r][t] = reduce_eight(q, lanes[r] + t, 4);
+        all = squares ? reduce_few(8, lanes, t, 4) : reduce_eight(q, lanes[r] + t, 4);
+    }
+    REDUCE_READ;
+    if (here && t < 4) {
+        lanes[r][t] = all;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (here && t == 0) {
-        lanes[r][0] = reduce_combined(q, reduce_combined(q, lanes[r][0], lanes[r][2]),
-                                      reduce_combined(q, lanes[r][1], lanes[r][3]));
+        all = squares ? reduce_few(4, lanes, 0, 1)
+                      : reduce_combined(q, reduce_combined(q, lanes[r][0], lanes[r][2]),
+                                        reduce_combined(q, lanes[r][1], lanes[r][3]));
+    }
+    REDUCE_READ;
+    if (here && t == 0) {
+        lanes[r][0] = all;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #endif
@@ -109,26 +176,27 @@ VISIT_INLINE void reduce_tree(int wanted, int first, int rows, local double (*la
 
 #ifdef READ_PARAMS
 
-/* The square of an f32 is exact in f64, so that the sum is rounded once, fused or not; that of an f64 is rounded. */
-#ifdef READ_WIDE
-#define REDUCE_SQUARED(x, sum) ((sum) + (x) * (x))
-#else
-#define REDUCE_SQUARED(x, sum) (VISIT_CPU_SHAPE ? (sum) + (x) * (x) : fma(x, x, sum))
-#endif
+/* Of a column, from what its pixels are away from the first of them. */
+VISIT_INLINE double reduce_squares(double first, double sum, int count, double squares)
+{
+    const double off = sum - (double)count * first;
+    const double own = count > 0 ? squares - off * off / (double)count : 0;
+    return own < 0 ? 0 : own;
+}
 
 /* Adds a pixel to running values of a column; NaN is not a pixel. */
-#define REDUCE_ADD_PIXEL(v, sum, count, squares, low, high)                                        \
+#define REDUCE_ADD_PIXEL(v, first, sum, count, squares, low, high)                                        \
     do {                                                                                           \
         const bool one_there = !isnan(v);                                                          \
         if (REDUCE_WANTED & 3) {                                                                   \
             const double one_x = (double)(one_there ? (v) : 0);                                    \
-            if (REDUCE_WANTED & 1) {                                                               \
-                sum += one_x;                                                                      \
-                count += one_there;                                                                \
-            }                                                                                      \
             if (REDUCE_WANTED & 2) {                                                               \
-                squares = REDUCE_SQUARED(one_x, squares);                                          \
+                first = one_there && count == 0 ? (v) : first;                                     \
+                const double one_far = one_there ? one_x - (double)first : 0;                      \
+                squares += one_far * one_far;                                                      \
             }                                                                                      \
+            sum += one_x;                                                                          \
+            count += one_there;                                                                    \
         }                                                                                          \
         if (REDUCE_WANTED & 4) {                                                                   \
             low = fmin(low, v);                                                                    \
@@ -160,7 +228,7 @@ VISIT_INLINE ReduceBlock reduce_block_of(int w, int h)
 /* Running values of a block's columns. */
 typedef struct ReduceColumns {
     double sum[REDUCE_LANES], squares[REDUCE_LANES];
-    VisitPixel low[REDUCE_LANES], high[REDUCE_LANES];
+    VisitPixel first[REDUCE_LANES], low[REDUCE_LANES], high[REDUCE_LANES];
     int count[REDUCE_LANES];
 } ReduceColumns;
 
@@ -168,6 +236,7 @@ VISIT_INLINE void reduce_begin(ReduceColumns *columns)
 {
     for (int c = 0; c < REDUCE_LANES; c++) {
         columns->sum[c] = columns->squares[c] = 0;
+        columns->first[c] = 0;
         columns->count[c] = 0;
         columns->low[c] = INFINITY;
         columns->high[c] = -INFINITY;
@@ -176,8 +245,8 @@ VISIT_INLINE void reduce_begin(ReduceColumns *columns)
 
 VISIT_INLINE void reduce_add(VisitPixel v, int c, ReduceColumns *columns)
 {
-    REDUCE_ADD_PIXEL(v, columns->sum[c], columns->count[c], columns->squares[c], columns->low[c],
-                     columns->high[c]);
+    REDUCE_ADD_PIXEL(v, columns->first[c], columns->sum[c], columns->count[c], columns->squares[c],
+                     columns->low[c], columns->high[c]);
 }
 
 VISIT_INLINE void reduce_end(const ReduceColumns *columns, local double (*lanes)[REDUCE_LANES])
@@ -185,7 +254,8 @@ VISIT_INLINE void reduce_end(const ReduceColumns *columns, local double (*lanes)
     for (int c = 0; c < REDUCE_LANES; c++) {
         lanes[REDUCE_SUM][c] = columns->sum[c];
         lanes[REDUCE_COUNT][c] = columns->count[c];
-        lanes[REDUCE_SQUARES][c] = columns->squares[c];
+        lanes[REDUCE_SQUARES][c] = reduce_squares((double)columns->first[c], columns->sum[c],
+                                                  columns->count[c], columns->squares[c]);
         lanes[REDUCE_LOW][c] = columns->low[c];
         lanes[REDUCE_HIGH][c] = columns->high[c];
     }
@@ -215,7 +285,7 @@ VISIT_INLINE void reduce_read(READ_PARAMS, int own_c, int own_w, int own_h, int 
 /* Running values of a column. */
 typedef struct ReduceColumn {
     double sum, squares;
-    VisitPixel low, high;
+    VisitPixel first, low, high;
     int count;
 } ReduceColumn;
 
@@ -230,15 +300,16 @@ VISIT_INLINE void reduce_add(const VisitPixel *v, ReduceColumn *column)
     if ((REDUCE_WANTED & 3) != 0 && (REDUCE_SELECTS || !full)) {
 #pragma unroll
         for (int k = 0; k < REDUCE_AHEAD; k++) {
-            REDUCE_ADD_PIXEL(v[k], column->sum, column->count, column->squares, column->low,
-                             column->high);
+            REDUCE_ADD_PIXEL(v[k], column->first, column->sum, column->count, column->squares,
+                             column->low, column->high);
         }
     } else {
+        column->first = column->count == 0 ? v[0] : column->first;
 #pragma unroll
         for (int k = 0; k < REDUCE_AHEAD; k++) {
-            const double x = (double)v[k];
+            const double x = (double)v[k], far = x - (double)column->first;
             column->sum += x;
-            column->squares = REDUCE_SQUARED(x, column->squares);
+            column->squares += far * far;
             column->low = fmin(column->low, v[k]);
             column->high = fmax(column->high, v[k]);
         }
@@ -248,19 +319,20 @@ VISIT_INLINE void reduce_add(const VisitPixel *v, ReduceColumn *column)
 
 VISIT_INLINE void reduce_begin(ReduceColumn *column)
 {
-    const ReduceColumn nothing = {0, 0, INFINITY, -INFINITY, 0};
+    const ReduceColumn nothing = {0, 0, 0, INFINITY, -INFINITY, 0};
     *column = nothing;
 }
 
 VISIT_INLINE void reduce_end(const ReduceColumn *column, local double (*lanes)[REDUCE_LANES])
 {
     const int item = (int)get_local_id(0);
-    if (REDUCE_WANTED & 1) {
+    if (REDUCE_WANTED & 3) {
         lanes[REDUCE_SUM][item] = column->sum;
         lanes[REDUCE_COUNT][item] = column->count;
     }
     if (REDUCE_WANTED & 2) {
-        lanes[REDUCE_SQUARES][item] = column->squares;
+        lanes[REDUCE_SQUARES][item] =
+            reduce_squares((double)column->first, column->sum, column->count, column->squares);
     }
     if (REDUCE_WANTED & 4) {
         lanes[REDUCE_LOW][item] = column->low;
@@ -333,6 +405,31 @@ VISIT_KERNEL void reduce_blocks(READ_PARAMS, int own_w, int own_h, uint own_bloc
 
 #else /* !READ_PARAMS */
 
+/* What lane t of squares comes to, and the sums with which the tree unites it: blocks t, t + 256 ... in order. */
+VISIT_INLINE void reduce_unite(global const double *partial, uint blocks, uint t, local double (*lanes)[REDUCE_LANES])
+{
+    ReduceSet all = {0, 0, 0};
+    for (uint from = t; from < blocks; from += REDUCE_UNITED * REDUCE_LANES) {
+        ReduceSet part[REDUCE_UNITED];
+#pragma unroll
+        for (uint k = 0; k < REDUCE_UNITED; k++) {
+            const uint i = from + k * REDUCE_LANES;
+            const size_t at = min(i, blocks - 1), of = blocks;
+            const bool there = i < blocks;
+            part[k].sum = there ? partial[REDUCE_SUM * of + at] : 0;
+            part[k].count = there ? partial[REDUCE_COUNT * of + at] : 0;
+            part[k].squares = there ? partial[REDUCE_SQUARES * of + at] : 0;
+        }
+#pragma unroll
+        for (uint k = 0; k < REDUCE_UNITED; k++) {
+            all = reduce_united(all, part[k]);
+        }
+    }
+    lanes[REDUCE_SUM][t] = all.sum;
+    lanes[REDUCE_COUNT][t] = all.count;
+    lanes[REDUCE_SQUARES][t] = all.squares;
+}
+
 /* Group q finishes quantity q: lane t takes blocks t, t + 256 ... in order, then the tree.  Beyond the last
  * block is nothing, which changes no sum. */
 VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, int wanted, int ended,
@@ -341,11 +438,15 @@ VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, int w
     if (VISIT_ENDED) {
         return;
     }
-    local double lanes[1][REDUCE_LANES];
+    local double lanes[REDUCE_SQUARES + 1][REDUCE_LANES];
     const int q = (int)get_group_id(0), item = (int)get_local_id(0);
+    const bool unites = q == REDUCE_SQUARES;
     const uint n = reduce_is_wanted(wanted, q) ? blocks : 0;
+    for (int t = item; unites && t < REDUCE_LANES; t += VISIT_GROUP) {
+        reduce_unite(partial, n, (uint)t, lanes);
+    }
     partial += (size_t)q * n;
-    for (int t = item; t < REDUCE_LANES; t += VISIT_GROUP) {
+    for (int t = item; !unites && t < REDUCE_LANES; t += VISIT_GROUP) {
         double all = reduce_nothing(q);
         for (uint from = (uint)t; from < n; from += REDUCE_FINISHED * REDUCE_LANES) {
             double part[REDUCE_FINISHED];
@@ -362,11 +463,12 @@ VISIT_KERNEL void reduce_finish(global const double *partial, uint blocks, int w
         }
         lanes[0][t] = all;
     }
-    reduce_tree(wanted, q, 1, lanes);
+    reduce_tree(wanted, unites ? REDUCE_SUM : q, unites ? REDUCE_SQUARES + 1 : 1, lanes);
     /* One zero and one NaN, whatever the device makes of signs. */
     if (item == 0 && n > 0) {
+        const int r = unites ? REDUCE_SQUARES : 0;
         values[value + q] =
-            as_double(isnan(lanes[0][0]) ? 0x7ff8000000000000UL : as_ulong(lanes[0][0] + 0.0));
+            as_double(isnan(lanes[r][0]) ? 0x7ff8000000000000UL : as_ulong(lanes[r][0] + 0.0));
     }
 }
 
