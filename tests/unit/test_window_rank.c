@@ -5,6 +5,7 @@
  * PIPEC_TEST_SMALL=1 leaves out the larger ones, for slow checkers of kernels (oclgrind).
  */
 #include "reference/ref.h"
+#include "runtime/primitives/window/window_slices.h"
 #include "runtime/primitives/window/window_tiles.h"
 #include "tests/support/both.h"
 #include "tests/support/on_device.h"
@@ -273,10 +274,43 @@ static void tiles_fit(void **state)
     }
 }
 
+/* Which windows are ranked bit by bit, in tiles that fit. */
+static void slices_fit(void **state)
+{
+    (void)state;
+    static const struct {
+        Window window;
+        Elem elem;
+        int shape;
+        bool are;
+    } CASES[] = {
+        {{WINDOW_BOX, {4, 4, 0}, NULL}, ELEM_U8, SHAPE_GPU, true},
+        {{WINDOW_BOX, {4, 4, 0}, NULL}, ELEM_U8, SHAPE_CPU, false},
+        {{WINDOW_DISK, {8, 8, 0}, NULL}, ELEM_I16, SHAPE_GPU, true},
+        {{WINDOW_BOX, {4, 4, 0}, NULL}, ELEM_F32, SHAPE_GPU, false},
+        {{WINDOW_BOX, {2, 2, 2}, NULL}, ELEM_U8, SHAPE_GPU, true},
+        {{WINDOW_BOX, {31, 4, 0}, NULL}, ELEM_U8, SHAPE_GPU, true},
+        {{WINDOW_BOX, {32, 4, 0}, NULL}, ELEM_U8, SHAPE_GPU, false},
+        {{WINDOW_BOX, {20, 20, 0}, NULL}, ELEM_U8, SHAPE_GPU, false},
+        {{WINDOW_LITERAL, {1, 1, 0}, EMPTY}, ELEM_U8, SHAPE_GPU, false},
+    };
+    if (!runs_gpu_shapes(device)) {
+        skip();
+    }
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const PrimCall call = call_of((RefShape){512, 512, 8, 1}, CASES[i].elem, CASES[i].shape);
+        WindowSlices s;
+        const bool are = window_slices(&call, &CASES[i].window, CASES[i].elem, &s);
+        assert_int_equal(are, CASES[i].are);
+        assert_true(!are || s.local <= dev_info(device)->local);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(windows_slide),
                                        cmocka_unit_test(windows_slide_in_little_memory),
-                                       cmocka_unit_test(windows_are_read), cmocka_unit_test(tiles_fit)};
+                                       cmocka_unit_test(windows_are_read), cmocka_unit_test(tiles_fit),
+                                       cmocka_unit_test(slices_fit)};
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

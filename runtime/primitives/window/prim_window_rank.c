@@ -2,12 +2,14 @@
  * prim_window_rank: medians, percentiles and modes of windows too large to sort in registers, exact for
  * every type.
  *
- * Windows slide over the sorted pixels of a tile (kernels/window_slide.cl, window_tiles.h), which costs a pixel as
+ * On GPUs windows of some hundred bytes or words are ranked bit by bit, 32 of them at once (kernels/window_slices.cl).
+ * Other windows slide over the sorted pixels of a tile (kernels/window_slide.cl, window_tiles.h), which costs a pixel as
  * much as the footprint's edge is long.  Where a tile does not fit or has few pixels for its neighbourhood, each
  * pixel reads its own window for every two bits in which the window's pixels differ, and once more, or for the
  * values that it has (kernels/window_rank.cl): scratch holds the window as runs of offsets then, 16 bytes each.  Parts have the rows
  * (planes) around them that windows reach; where these go on at the other end of the image, it is not cut.
  */
+#include "window_slices.h"
 #include "window_tiles.h"
 
 #include "../prim_share.h"
@@ -19,7 +21,7 @@
 #include <string.h>
 
 extern const char kernel_text_window_keys[], kernel_text_window_rank[], kernel_text_window_sort[],
-    kernel_text_window_bits[], kernel_text_window_counts[], kernel_text_window_slide[];
+    kernel_text_window_bits[], kernel_text_window_counts[], kernel_text_window_slide[], kernel_text_window_slices[];
 
 static Window window_of(const PrimCall *call)
 {
@@ -31,17 +33,6 @@ static Window window_of(const PrimCall *call)
 static bool mode_of(const PrimCall *call)
 {
     return call->window_rank.mode != 0;
-}
-
-static size_t scratch_bytes(const PrimCall *call)
-{
-    Window w = window_of(call);
-    WindowTiles tiles;
-    int pixels;
-    if (window_tiles(call, &w, mode_of(call), &tiles)) {
-        return window_tiles_bytes(&tiles);
-    }
-    return ((size_t)window_runs(&w, NULL, 0, &pixels) + 1) * sizeof(WindowRun);
 }
 
 /* What a signed type's keys are shifted by. */
@@ -71,6 +62,24 @@ static Elem key_type(const PrimCall *call)
     const double outside = call->window_rank.outside;
     bool constant = call->window_rank.border == BORDER_CONSTANT;
     return constant && pixel_outside(own, outside) != pixel_outside(result, outside) ? result : own;
+}
+
+static bool sliced(const PrimCall *call, WindowSlices *slices)
+{
+    const Window w = window_of(call);
+    return !mode_of(call) && window_slices(call, &w, key_type(call), slices);
+}
+
+static size_t scratch_bytes(const PrimCall *call)
+{
+    Window w = window_of(call);
+    WindowTiles tiles;
+    WindowSlices slices;
+    int pixels;
+    if (!sliced(call, &slices) && window_tiles(call, &w, mode_of(call), &tiles)) {
+        return window_tiles_bytes(&tiles);
+    }
+    return ((size_t)window_runs(&w, NULL, 0, &pixels) + 1) * sizeof(WindowRun);
 }
 
 /* The key of the value outside, as the kernel makes it of a pixel. */
@@ -273,12 +282,59 @@ static bool run_slide(PrimCall *call, const WindowTiles *t)
                                              .n_args = sizeof args / sizeof *args});
 }
 
+static bool run_slices(PrimCall *call, const WindowSlices *s)
+{
+    const PrimPart part = prim_part(call);
+    const PrimImage *in = &call->window_rank.image, *out = &call->out[0];
+    int n_runs, pixels;
+    char defines[160];
+    DevProgram *program = NULL;
+    TRY(write_runs(call, &n_runs, &pixels));
+    snprintf(defines, sizeof defines,
+             "#define SLICES_BITS %d\n#define SLICES_KEY %s\n#define SLICES_DIGITS %d\n#define SLICES_ROWS %d\n",
+             s->bits, s->bits == 8 ? "uchar" : "ushort", s->digits, s->rows);
+    TRY(build(call, defines, (const char *[3]){kernel_text_window_slices}, &program));
+    const DevArg args[] = {dev_int(call->w),
+                           dev_int(call->h),
+                           dev_int(call->d),
+                           dev_int(in->pitch),
+                           dev_int(out->pitch),
+                           dev_int(part.h),
+                           dev_int(part.d),
+                           dev_int(part.y),
+                           dev_int(part.z),
+                           dev_int(in->h),
+                           dev_long(first_pixel(call, &part)),
+                           dev_mem(in->mem),
+                           dev_mem(call->scratch),
+                           dev_int(n_runs),
+                           dev_uint(window_rank(pixels, call->window_rank.percent)),
+                           dev_ulong(key_outside(key_type(call), call->window_rank.outside)),
+                           dev_int(s->reach[0]),
+                           dev_int(s->reach[1]),
+                           dev_int(s->reach[2]),
+                           dev_uint(s->across),
+                           dev_uint(s->down),
+                           dev_local(s->local),
+                           dev_mem(out->mem)};
+    return visit_launch(call, &(VisitLaunch){.program = program,
+                                             .kernel = "window_slices",
+                                             .groups = s->across * s->down * (size_t)call->planes,
+                                             .group = (size_t)s->items,
+                                             .args = args,
+                                             .n_args = sizeof args / sizeof *args});
+}
+
 static bool run(PrimCall *call)
 {
     const PrimCall longest = prim_longest(call);
     const Window w = window_of(call);
     WindowTiles tiles;
+    WindowSlices slices;
     TRY(visit_check_count(call));
+    if (sliced(call, &slices)) {
+        return run_slices(call, &slices);
+    }
     return window_tiles(&longest, &w, mode_of(call), &tiles) ? run_slide(call, &tiles) : run_read(call);
 }
 
