@@ -153,6 +153,25 @@ static bool is_on_every_channel(const IrGraph *g, IrId p, int domain, const IrFo
     return same;
 }
 
+/* p has channels, of which the reader, which has none, names those that it reads. */
+static bool names_channels(const Inlining *in, IrId reader, IrId p, const IrFootprint *fp)
+{
+    IrGraph *g = in->g;
+    const int domain = ir_domain(g, reader);
+    const IrGrid *of = &g->grids.at[ir_node(g, p)->grid], *to = domain >= 0 ? &g->grids.at[domain] : NULL;
+    bool named = to != NULL && of->has[IR_AX_C] && !to->has[IR_AX_C] && !fp->coords;
+    for (int ax = 0; ax < IR_AX_C && named; ax++) {
+        named = of->extent[ax] == to->extent[ax] && of->has[ax] == to->has[ax];
+    }
+    int n;
+    const IrExpr *read = ir_uses_of(in->uses, reader, p, &n);
+    for (int i = 0; i < n; i++) {
+        const IrExprNode *r = ir_expr(g, read[i]);
+        named = named && r->op == IR_X_READ && r->channel != 0 && ir_expr(g, r->channel)->rank <= IR_HOST;
+    }
+    return named;
+}
+
 static bool is_small_stencil(const IrFootprint *fp)
 {
     int taps = 0;
@@ -174,6 +193,9 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
     if (in->folds[p] && in->sorts[consumer]) {
         return "its reader sorts windows, and cannot stream over rows";
     }
+    if (in->sorts[p] && in->folds[consumer] && !in->places[p]) {
+        return "it sorts windows, and its reader can stream over rows";
+    }
     if (in->registers[p] > 0 && in->places[consumer]) {
         return "its reader reads at computed positions, and cannot stream over rows";
     }
@@ -186,12 +208,15 @@ static const char *too_much_together(const Inlining *in, IrId consumer, IrId p)
                : NULL;
 }
 
-static const char *why_not(IrGraph *g, IrId consumer, IrId p, const Use *use, const IrFootprint *fp, bool pointwise)
+static const char *why_not(const Inlining *in, IrId consumer, IrId p, const Use *use, const IrFootprint *fp,
+                           bool pointwise)
 {
+    IrGraph *g = in->g;
     if (ir_node(g, consumer)->loop != ir_node(g, p)->loop) {
         return "its reader is in another loop";
     }
-    if (ir_domain(g, consumer) != ir_node(g, p)->grid && !is_on_every_channel(g, p, ir_domain(g, consumer), fp)) {
+    if (ir_domain(g, consumer) != ir_node(g, p)->grid && !is_on_every_channel(g, p, ir_domain(g, consumer), fp) &&
+        !(pointwise && names_channels(in, consumer, p, fp))) {
         return "its reader has another size";
     }
     if (wants_stored(g, consumer, p)) {
@@ -282,7 +307,7 @@ static Choice choose(Inlining *in, IrId p)
         Use use = use_of(in, reader, p);
         taps += use.taps;
         choice.beside = choice.beside || use.offset;
-        const char *why = why_not(g, reader, p, &use, &fp, pointwise);
+        const char *why = why_not(in, reader, p, &use, &fp, pointwise);
         why = why != NULL ? why : too_much_together(in, reader, p);
         choice.blocked = choice.blocked != NULL ? choice.blocked : why;
     }

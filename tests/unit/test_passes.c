@@ -169,6 +169,23 @@ static void folds_that_choose_are_unrolled(void **state)
     }
 }
 
+static void a_window_that_is_ranked_beside_folds_is_an_image(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *of, *becomes;
+    } CASES[] = {
+        {"median_filter(image, 1) - median_filter(image, [0, 1])", "sub(%3, %4)"},
+        {"median_filter(image, [0, 1]) / max_filter(image, [0, 1])", "div(%3, max(#"},
+        {"median_filter(image, [0, 1]) * median_filter(image, [0, 1])", "mul(t1, t1)"},
+        {"image - median_filter(image, [0, 1])", "sub(%1, rank(#"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *text = arena_printf(&arena, "input image[y, x]\noutput a = %s\n", CASES[i].of);
+        assert_in(after(pipeline_must("test.pipe", text), "ranks"), CASES[i].becomes);
+    }
+}
+
 static void folds_over_one_range_share_a_loop(void **state)
 {
     (void)state;
@@ -580,6 +597,7 @@ int main(void)
         TEST(fold_keeps_what_would_change_a_bit),
         TEST(limits_are_rounded_once),
         TEST(folds_that_choose_are_unrolled),
+        TEST(a_window_that_is_ranked_beside_folds_is_an_image),
         TEST(folds_over_one_range_share_a_loop),
         TEST(equal_nodes_become_one),
         TEST(nodes_that_differ_stay_apart),
