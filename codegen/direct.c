@@ -331,6 +331,7 @@ void cg_kernel_direct(CgKernel *k, const IrStep *step, Str *out)
     cx.prologue_indent = 1;
     CgByteTables *bytes = cg_byte_tables(k);
     cx.bytes = turns || k->gathers ? NULL : bytes;
+    cx.lazy = true;
     pixel_text(&cx, step);
     const Windows windows = turns ? (Windows){.any = false} : windows_of(k, step);
     if (windows.any) {

@@ -527,9 +527,50 @@ static const char *value_text(CgContext *cx, const IrExprNode *n)
     return arena_printf(k->arena, "%s[%d]", values, slot);
 }
 
+/* A fold whose value nobody else needs. */
+static bool is_own_fold(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    return ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL && !is_shared(ctx, e);
+}
+
+static bool is_shared_fold(const IrGraph *g, IrExpr e, const void *ctx)
+{
+    return ir_expr(g, e)->op == IR_X_FOLD && ir_expr(g, e)->rank == IR_PIXEL && is_shared(ctx, e);
+}
+
+/* Of a conjunction, the side with folds, if the other one has none: it is needed where that is true only. */
+static IrExpr dear_side(const CgContext *cx, const IrExprNode *n)
+{
+    const IrGraph *g = cx->k->g;
+    const bool a = ir_any(g, n->a, is_own_fold, cx), b = ir_any(g, n->b, is_own_fold, cx);
+    const IrExpr dear = a && !b ? n->a : b && !a ? n->b : 0;
+    const bool plain = cx->lazy && cx->loops.n == 0 && n->op == IR_X_AND && n->type == ELEM_BOOL && dear != 0;
+    return plain && !ir_any(g, n->a, is_shared_fold, cx) && !ir_any(g, n->b, is_shared_fold, cx) ? dear : 0;
+}
+
+static const char *lazy_text(CgContext *cx, IrExpr e, IrExpr dear)
+{
+    const IrExprNode n = *ir_expr(cx->k->g, e);
+    const char *name = arena_printf(cx->k->arena, "t%d", cx->k->n_temps++);
+    cg_line(cx, "bool %s = %s;", name, cg_bare(cx->k->arena, cg_expr(cx, dear == n.a ? n.b : n.a)));
+    cg_line(cx, "if (%s) {", name);
+    const int named = cx->memo.n;
+    cx->indent++;
+    cg_line(cx, "%s = %s;", name, cg_bare(cx->k->arena, cg_expr(cx, dear)));
+    cx->indent--;
+    cx->memo.n = named;
+    cg_line(cx, "}");
+    vec_push(cx->k->arena, &cx->memo, (CgMemo){e, name});
+    return name;
+}
+
 static const char *make_text(CgContext *cx, IrExpr e)
 {
     const IrExprNode n = *ir_expr(cx->k->g, e);
+    const IrExpr dear = dear_side(cx, &n);
+    if (dear != 0) {
+        return lazy_text(cx, e, dear);
+    }
     switch (n.op) {
     case IR_X_CONST:
         return const_text(cx, &n);

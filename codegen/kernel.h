@@ -164,6 +164,7 @@ struct CgContext {
     void *user;      /* for `read` */
     const char *x, *y, *z, *plane; /* the current pixel */
     bool inside;                   /* reads at offsets from it are inside the image */
+    bool lazy;                     /* folds may stand behind a condition */
     Vec(CgMemo) memo;              /* named expressions in scope */
     Vec(CgMemo) uniform;           /* named in the prologue */
     Vec(CgLoop) loops;
