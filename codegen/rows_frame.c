@@ -125,8 +125,8 @@ static int work_of(const Rows *r)
 /* How many rows a turn takes: follows from how much code a row is and how large the tiles are. */
 static void define_turns(Rows *r, Str *out)
 {
-    enum { MUCH_WORK = 30 };
-    if (r->tiles.n == 0) {
+    enum { MUCH_WORK = 30, ONE_ROW_OF_WORK = 90 }; /* a row of more fills the instruction cache */
+    if (r->tiles.n == 0 || work_of(r) > ONE_ROW_OF_WORK) {
         str_add(out, "#define TURNS 1\n");
         return;
     }

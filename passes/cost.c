@@ -8,6 +8,9 @@
 #include "../ir/apply.h"
 #include "../ir/footprint.h"
 #include "../ir/range.h"
+#include "../ir/whole_most.h"
+
+#include <math.h>
 
 enum {
     PIXELS = 4,               /* of a work-item */
@@ -116,6 +119,13 @@ static double direct_times(const IrGraph *g, const IrExprNode *fold, double roun
     return !streams ? 0 : A_ROW * rounds < MOST ? A_ROW * rounds : MOST;
 }
 
+double cost_fold_width(IrGraph *g, IrExpr fold)
+{
+    enum { WIDE = 2 };
+    const bool wide = ir_expr(g, fold)->type == ELEM_F64;
+    return !wide ? 1 : ir_whole_most(g, fold, elem_max(ELEM_U8)).value < INFINITY ? COST_WIDTH_OF_FILES : WIDE;
+}
+
 static Ops count_fold(Count *c, IrExpr e, const IrExprNode *n)
 {
     const double rounds = rounds_of(c, n), size = n->type == ELEM_F64 ? 2 : 1;
@@ -124,7 +134,8 @@ static Ops count_fold(Count *c, IrExpr e, const IrExprNode *n)
     const double times = times_of(c->g, n, rounds);
     const Ops all = {rounds * step + times * body.n + nth.n, rounds * size + times * body.time + nth.time};
     if (ir_any(c->g, n->a, is_stream, &n->num)) { /* kept transposed: a partial result for every open row */
-        const CostFold fold = {e,        PIXELS * rounds + FOLD_REGISTERS,        PIXELS * rounds * size, all.n,
+        const double width = cost_fold_width(c->g, e);
+        const CostFold fold = {e,        PIXELS * rounds * width + FOLD_REGISTERS, PIXELS * rounds * size, all.n,
                                all.time, all.time * direct_times(c->g, n, rounds)};
         vec_push(c->g->arena, &c->of->folds, fold);
         c->of->registers += fold.registers;

@@ -73,6 +73,10 @@ double cost_bytes(const Cost *c, double bytes);
 double cost_launch(const Cost *c);
 /* Of all steps of a plan, a pixel of the image: what `pass_search` compares plans by. */
 double cost_plan(IrGraph *g, const PassContext *cx, const IrSchedule *s);
+/* How many registers a partial result of a fold has: two in f64.  Where these are whole numbers of pixels of a file they are one
+ * for bytes, which is known once the file is: measured with both. */
+#define COST_WIDTH_OF_FILES 1.25
+double cost_fold_width(IrGraph *g, IrExpr fold);
 /* How often a row is computed with strips as long as the runtime makes them. */
 double cost_strip_factor(double halo);
 /* A host expression for the parameters' defaults and pixels of a tenth of a um; false: it depends on the image. */

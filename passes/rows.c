@@ -27,6 +27,8 @@ enum {
     FARTHEST = 1024,       /* pixels to the side that still share a row of registers */
     LONGEST_FOLD = 256,    /* of longer ones neither open rows nor columns fit into registers */
     LONG_FOLD = 64,        /* from here on a kernel of its own is faster, where it can have one */
+    LONG_FILES_FOLD = 36,  /* of rows in f64, if bytes of a file need none */
+    LONG_WIDE_FOLD = 28,   /* of other rows in f64 */
     MAX_STAGES = PASS_MAX_STAGES,
     MAX_ROWS = 8 /* on which one stage is computed */
 };
@@ -162,7 +164,9 @@ static int long_axis(IrGraph *g, IrId id)
         return -1;
     }
     const IrExprNode fold = *ir_expr(g, found.fold);
-    return is_long(g, &fold, LONG_FOLD) ? found.axis : -1;
+    const double width = found.axis == IR_AX_X ? 1 : cost_fold_width(g, found.fold); /* columns stay in no registers */
+    const int least = width > COST_WIDTH_OF_FILES ? LONG_WIDE_FOLD : width > 1 ? LONG_FILES_FOLD : LONG_FOLD;
+    return is_long(g, &fold, least) ? found.axis : -1;
 }
 
 static void check(Walk *w, IrExpr e);

@@ -293,6 +293,40 @@ static void filters_by_an_index_are_stages(void **state)
     check_counted(CASES, sizeof CASES / sizeof *CASES);
 }
 
+/* ---- windows that have kernels of their own --------------------------------------------------- */
+
+static void some_windows_share_no_kernel(void **state)
+{
+    (void)state;
+    static const Counted CASES[] = {
+        /* One window is ranked at a time. */
+        {"input image[y, x]\noutput a = median_filter(image, 1) - median_filter(image, [1, 0])\n", 2},
+        {"input image[y, x]\noutput a = mean_filter(image, 1) - median_filter(image, 1)\n", 2},
+        {"input image[y, x]\noutput a = image - median_filter(image, 1)\n", 1},
+        /* Sums of doubles take two registers; those of many rows are longer than a work-item's. */
+        {"input image[y, x]\noutput a = std_filter(image, [8, 1])\n", 1},
+        {"input image[y, x]\noutput a = std_filter(image, [10, 1])\n", 2},
+        {"input image[y, x]\noutput a = std_filter(image, [18, 1])\n", 3},
+        {"input image[y, x]\noutput a = std_filter(image / 255, [8, 1])\n", 2},
+        /* A channel of what is made of each pixel is made of the image's. */
+        {"input image[y, x, c]\nv = image / 255\nlight = sqrt(v[c = 0] + v[c = 1])\noutput light\noutput v\n", 2},
+    };
+    check_counted(CASES, sizeof CASES / sizeof *CASES);
+}
+
+/* What costs nothing is looked at first: a window of 27 only where a pixel may be a peak. */
+static void windows_stand_behind_conditions(void **state)
+{
+    (void)state;
+    static const char TEXT[] = "input image[z, y, x]\noutput a = detect_maxima(image) and image > 100\n";
+    IrGraph *g = pipeline_must("test.pipe", TEXT);
+    PassContext cx = {.fuse = FUSE_ALL};
+    const Program *program = cg_program(g, pass_run_all(g, &cx), "test");
+    const char *source = program->kernels[0].source, *condition = strstr(source, "if (t");
+    assert_true(condition != NULL && strstr(condition, "-INFINITY") != NULL);
+    check(TEXT, (const int[4]){301, 10, 5, 1}, ELEM_U8, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_GPU});
+}
+
 /* ---- stages on several rows ------------------------------------------------------------------ */
 
 static void stages_keep_rows_for_those_that_read_them(void **state)
@@ -445,6 +479,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_folds_do_to_a_pixel_is_a_stage, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_share_sums, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(some_windows_share_no_kernel, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(windows_stand_behind_conditions, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_keep_rows_for_those_that_read_them, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(projections_compute_what_they_read, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_inside_and_at_the_edges_give_the_same, arena_setup, arena_teardown),
