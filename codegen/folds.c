@@ -6,10 +6,12 @@
  */
 #include "kernel.h"
 
+#include "../ir/range.h"
 #include "../ir/apply.h"
 #include "../ir/edit.h"
 #include "../ir/pixels.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -42,13 +44,76 @@ static bool is_plain_outside(const IrGraph *g, const IrExprNode *read)
            (ir_is_const(g, read->outside, &v) && !isnan(v) && !(v == 0 && signbit(v)));
 }
 
+/* How large the value of a host or index expression can be, if it is a number in any case: for what follows from constants,
+ * params and the indices of folds by a few operators; else infinite. */
+static double most_of(const IrGraph *g, IrExpr e, int *steps)
+{
+    static const double MOST_INDEX = 2147483648.0;
+    const IrExprNode n = *ir_expr(g, e);
+    double least, most;
+    if (--*steps < 0) {
+        return INFINITY;
+    }
+    switch (n.op) {
+    case IR_X_CONST:
+        return isnan(n.num) ? INFINITY : fabs(n.num);
+    case IR_X_INDEX:
+        return MOST_INDEX;
+    case IR_X_PARAM:
+        return ir_range_size(ir_range(g, e));
+    case IR_X_ADD:
+    case IR_X_SUB:
+        return most_of(g, n.a, steps) + most_of(g, n.b, steps);
+    case IR_X_MUL:
+        least = most_of(g, n.a, steps);
+        most = most_of(g, n.b, steps);
+        return least < INFINITY && most < INFINITY ? least * most : INFINITY;
+    case IR_X_MAX:
+    case IR_X_MIN:
+        return fmax(most_of(g, n.a, steps), most_of(g, n.b, steps));
+    case IR_X_NEG:
+    case IR_X_ABS:
+    case IR_X_CAST:
+        return most_of(g, n.a, steps);
+    case IR_X_SQRT: {
+        const IrExprNode *of = ir_expr(g, n.a);
+        const bool root = of->op == IR_X_MAX && (ir_is_const(g, of->b, &least) || ir_is_const(g, of->a, &least));
+        return root && least >= 0 ? most_of(g, n.a, steps) + 1 : INFINITY;
+    }
+    default:
+        return INFINITY;
+    }
+}
+
+/* The pixel to which a fold adds a height, or less which it takes; else the value itself.  Of a pixel that is a whole number neither NaN
+ * nor -0 comes of it. */
+static IrExpr without_height(const IrGraph *g, IrExpr value)
+{
+    enum { MOST_STEPS = 64 };
+    const IrExprNode n = *ir_expr(g, value);
+    const bool adds = n.op == IR_X_ADD, takes = n.op == IR_X_SUB;
+    const IrExpr sides[] = {n.a, n.b};
+    for (int i = 0; i < (adds ? 2 : takes ? 1 : 0); i++) {
+        const IrExprNode *height = ir_expr(g, sides[1 - i]);
+        int steps = MOST_STEPS;
+        const bool plain = height->rank <= IR_INDEX && most_of(g, sides[1 - i], &steps) < FLT_MAX;
+        if (ir_expr(g, sides[i])->op == IR_X_READ && plain) {
+            return sides[i];
+        }
+    }
+    return value;
+}
+
 const char *cg_chooser(CgKernel *k, const IrExprNode *fold, IrExpr value)
 {
+    value = fold->type == ELEM_F32 ? without_height(k->g, value) : value;
     const bool least = fold->fold == IR_FOLD_MIN, wide = fold->type == ELEM_F64;
     if (!wide && fold->type != ELEM_F32) {
         return least ? "min" : "max";
     }
-    const IrPixels p = ir_pixels(k->g, value);
+    const IrExprNode *read = ir_expr(k->g, value); /* its pixels are a file's, also where it may stand outside */
+    const bool outside = read->op == IR_X_READ && read->border == BORDER_CONSTANT;
+    const IrPixels p = ir_pixels(k->g, outside ? ir_read(k->g, read->node) : value);
     if (wide || (p.elem != ELEM_FILE && !elem_is_integer(p.elem)) || !is_plain_outside(k->g, ir_expr(k->g, value))) {
         return least ? "px_min" : "px_max";
     }

@@ -314,6 +314,38 @@ static void some_windows_share_no_kernel(void **state)
     check_counted(CASES, sizeof CASES / sizeof *CASES);
 }
 
+/* Of whole numbers and heights that are numbers in any case one instruction chooses the least. */
+static void heights_of_whole_numbers_are_chosen_at_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *of;
+        bool once;
+    } CASES[] = {
+        {"rolling_ball(image, 3)", true},
+        {"max(image[dx = i] - abs(i) for i in -2 .. 2)", true},
+        {"max(abs(i) - image[dx = i] for i in -2 .. 2)", false},
+        {"min(image[dx = i] + sqrt(i) for i in -2 .. 2)", false},
+        {"min(image[dx = i] + 1 / i for i in -2 .. 2)", false},
+        {"min(image[dx = i] + 1e38 * i for i in -9 .. 9)", false},
+        {"min(image[dx = i, border = constant(nan)] + i for i in -2 .. 2)", false},
+        {"min(sqrt(image[dx = i]) + i for i in -2 .. 2)", false},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        const char *text = arena_printf(&arena, "input image[y, x]\noutput a = %s\n", CASES[i].of);
+        IrGraph *g = pipeline_must("test.pipe", text);
+        PassContext cx = {.fuse = FUSE_ALL};
+        const char *source = cg_program(g, pass_run_all(g, &cx), "test")->kernels[0].source;
+        if ((strstr(source, "PX_LOWER(") != NULL || strstr(source, "PX_HIGHER(") != NULL) != CASES[i].once) {
+            fail_msg("%s", CASES[i].of);
+        }
+        if (turn_has((int)i)) {
+            check(text, (const int[4]){301, 20, 1, 1}, ELEM_U8, BOTH_NOISE, (Plan){FUSE_ALL, 0, SHAPE_GPU});
+            check(text, (const int[4]){41, 20, 1, 1}, ELEM_F32, BOTH_SPECIAL, (Plan){FUSE_ALL, 0, SHAPE_GPU});
+        }
+    }
+}
+
 /* What costs nothing is looked at first: a window of 27 only where a pixel may be a peak. */
 static void windows_stand_behind_conditions(void **state)
 {
@@ -481,6 +513,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(filters_by_an_index_are_stages, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(some_windows_share_no_kernel, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_stand_behind_conditions, arena_setup, arena_teardown),
+        cmocka_unit_test_setup_teardown(heights_of_whole_numbers_are_chosen_at_once, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(stages_keep_rows_for_those_that_read_them, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(projections_compute_what_they_read, arena_setup, arena_teardown),
         cmocka_unit_test_setup_teardown(windows_inside_and_at_the_edges_give_the_same, arena_setup, arena_teardown),
