@@ -95,6 +95,11 @@ void cl_cache_close(ClCache *cache)
     cache->fd = -1;
 }
 
+bool cl_cache_keeps(const ClCache *cache)
+{
+    return cache->fd >= 0 && !cache->kept_elsewhere;
+}
+
 bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t *size)
 {
     char path[PATH_BYTES], *file = NULL;
@@ -102,7 +107,7 @@ bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t 
     Err ignored = {0};
     Header header;
     path_of(cache, key, path, sizeof path);
-    if (cache->fd < 0 || cache->kept_elsewhere || !file_read(path, &file, &n, &ignored)) {
+    if (!cl_cache_keeps(cache) || !file_read(path, &file, &n, &ignored)) {
         err_clear(&ignored);
         return false;
     }
@@ -120,7 +125,7 @@ void cl_cache_store(const ClCache *cache, const char *key, const void *binary, s
 {
     Header header = {.key_size = strlen(key), .binary_size = size};
     size_t total = sizeof header + (size_t)header.key_size + size;
-    char path[PATH_BYTES], *file = cache->fd >= 0 && !cache->kept_elsewhere ? malloc(total) : NULL;
+    char path[PATH_BYTES], *file = cl_cache_keeps(cache) ? malloc(total) : NULL;
     if (!file) {
         return;
     }

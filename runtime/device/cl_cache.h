@@ -23,6 +23,8 @@ bool cl_cache_open(const char *chosen, ClCache *out, Err *err);
 void cl_cache_close(ClCache *cache);
 /* The binary stored for `key`, owned by the caller (free); false: none, or the file is broken. */
 bool cl_cache_load(const ClCache *cache, const char *key, void **binary, size_t *size);
+/* False where nothing would be stored. */
+bool cl_cache_keeps(const ClCache *cache);
 /* Stores a binary.  A cache that cannot be written only costs time, so failures are not told. */
 void cl_cache_store(const ClCache *cache, const char *key, const void *binary, size_t size);
 /* True the first time, over all processes, that it is asked about a key; without a folder always. */

@@ -97,7 +97,7 @@ static void *binary_of(cl_program program, size_t *size)
 static void keep_binary(Device *dev, cl_program program, const char *key)
 {
     size_t size;
-    void *binary = dev->cache.fd >= 0 ? binary_of(program, &size) : NULL;
+    void *binary = cl_cache_keeps(&dev->cache) ? binary_of(program, &size) : NULL;
     if (binary) {
         cl_cache_store(&dev->cache, key, binary, size);
     }
