@@ -48,8 +48,7 @@ static const struct {
                           "all are read"},
     [REMARK_LENGTHS] = {.says = "the size of pixels that it gives is no length that can be; it counts as unknown, and "
                                 "--pixel-size tells it"},
-    [REMARK_NUMBERS] = {.says =
-                            "it has a palette; labels and masks are the numbers of its colours, which count from 0"},
+    [REMARK_NUMBERS] = {.says = "it has a palette; pixels are read as the numbers of its colours, which count from 0"},
     [REMARK_MARKS] = {.says = "all its pages are marked as smaller versions or masks of others; they are read as if "
                               "none was"},
     [REMARK_BITS] =

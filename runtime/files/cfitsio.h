@@ -32,7 +32,8 @@
     F(read_descriptll, fits_read_descriptll)         \
     F(read_errmsg, fits_read_errmsg)                 \
     F(read_key, fits_read_key)                       \
-    F(read_pixll, fits_read_pixll)
+    F(read_pixll, fits_read_pixll)                   \
+    F(read_subset, fits_read_subset)
 
 typedef struct Cfitsio {
 #define F(NAME, FUNCTION) __typeof__(FUNCTION) *NAME;

@@ -512,7 +512,19 @@ static bool read_pixels(FitsIn *in, const ImageInfo *info, LONGLONG *first, int6
     float nan32 = NAN;
     double nan64 = (double)NAN;
     void *null = in->type == TFLOAT ? (void *)&nan32 : (void *)&nan64;
-    cfitsio.read_pixll(in->file, in->type, first, pixels, nulls ? null : NULL, to, &any, &status);
+    null = nulls ? null : NULL;
+    if (in->tiles.axes > 3) { /* cfitsio reads pixels in a row of up to three packed axes, and boxes of more */
+        long from[AXES_MAX], last[AXES_MAX], step[AXES_MAX];
+        for (int k = 0; k < AXES_MAX; k++) {
+            from[k] = last[k] = (long)first[k];
+            step[k] = 1;
+        }
+        last[0] += pixels < info->x ? pixels - 1 : info->x - 1;
+        last[1] += pixels < info->x ? 0 : pixels / info->x - 1;
+        cfitsio.read_subset(in->file, in->type, from, last, step, null, to, &any, &status);
+    } else {
+        cfitsio.read_pixll(in->file, in->type, first, pixels, null, to, &any, &status);
+    }
     if (status == NUM_OVERFLOW) { /* of 64 bits */
         cfitsio.clear_errmsg();
         return err_set(err, CODE_FILES, "it has numbers that %s cannot hold", elem_name(info->elem));

@@ -223,6 +223,9 @@ static bool remark_tags(const TiffFile *file, ImageInfo *info, Err *err)
     TRY(tiff_uint(&file->source, dir, TAG_ORIENTATION, 1, &orientation, err));
     info->remarks[REMARK_ORIENTATION] = orientation > 1;
     info->remarks[REMARK_NODATA] = tiff_find(dir, TAG_NODATA) != NULL;
+    /* Palettes of more colours than a screen has steps are about display: microscopes' intensities in false colours. */
+    info->remarks[REMARK_NUMBERS] =
+        file->shape.photometric == PHOTOMETRIC_INDEX && !file->stored && file->shape.bits > 8;
     info->remarks[REMARK_ALPHA] = file->shape.alphas != 0;
     TiffWhite white = tiff_white(&file->shape, file->stored);
     info->remarks[REMARK_BITS] = white == WHITE_BITS;

@@ -181,8 +181,8 @@ static bool check_meaning(const TiffLayout *layout, Err *err)
                        (unsigned long long)layout->samples);
     }
     if (layout->photometric == PHOTOMETRIC_INDEX &&
-        (layout->bits > 8 || layout->format != FORMAT_UINT || layout->samples != 1)) {
-        return err_set(err, CODE_FILES, "it has a palette for pixels that are not single bytes");
+        (layout->bits > 16 || layout->format != FORMAT_UINT || layout->samples != 1)) {
+        return err_set(err, CODE_FILES, "it has a palette for pixels that are not single numbers of up to 16 bits");
     }
     if (layout->photometric == PHOTOMETRIC_LUMA &&
         (layout->compression != COMPRESSION_NEW_JPEG || layout->bits != 8 || layout->samples != 3 || layout->planar)) {

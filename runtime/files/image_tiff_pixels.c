@@ -45,7 +45,7 @@ static bool make_band_table(TiffFile *file, Err *err)
 
 bool tiff_has_palette(const TiffFile *file, const TiffLayout *layout)
 {
-    return layout->photometric == PHOTOMETRIC_INDEX && !file->stored;
+    return layout->photometric == PHOTOMETRIC_INDEX && !file->stored && layout->bits <= 8;
 }
 
 static void set_form(TiffFile *file)

@@ -164,6 +164,8 @@ def types():
         b = base()[0, 0, 0] * (1 if bits < 8 else 2**bits // 256) % 2**bits
         data = packed(b, bits)
         raw_tiff("bits_%d.tif" % bits, small_tags(X, Y, bits, len(data)), data)
+        if bits == 10:  # false colours
+            raw_tiff("palette_10.tif", small_tags(X, Y, bits, len(data), 3) + [(320, 3, [i * 21 for i in range(3 * 2**bits)])], data)
     data = packed(4095 - base(c=2)[0, :, 0].transpose(1, 2, 0).reshape(Y, 2 * X), 12)
     raw_tiff("bits_12_white.tif", small_tags(X, Y, 12, len(data), 0, 2), data)
     rows = packed(np.resize(base(x=37)[0, 0, 0], (16, 48)), 12)
@@ -725,6 +727,8 @@ def fits_files():
         cube.header["CTYPE%d" % (i + 1)] = name
         cube.header["CRVAL%d" % (i + 1)] = 10.0 * i
     cube.writeto(path("cube.fits"), overwrite=True)
+    packed_cube = fits.CompImageHDU(cube.data, cube.header, compression_type="GZIP_1", quantize_level=0)
+    fits.HDUList([fits.PrimaryHDU(), packed_cube]).writeto(path("cube.fits.fz"), overwrite=True)
     sky = fits.PrimaryHDU(typed(base(), "f32")[:, 0])  # t = 1, z = 1, y, x: radio's four axes
     sky.header["BUNIT"] = "JY/BEAM"
     sky.header["OBJECT"] = "M 31"

@@ -112,7 +112,7 @@ static const struct Damage {
     {"type_u16.tif", 259, VALUE, 4711, "compression (method 4711)"},
     {"type_u16.tif", 259, VALUE, 6, "compression (method 6, old JPEG)"},
     {"type_u16.tif", 259, VALUE, 33003, "compression (method 33003, JPEG 2000)"},
-    {"type_u16.tif", 262, VALUE, 3, "palette for pixels that are not single bytes"},
+    {"type_u32.tif", 262, VALUE, 3, "palette for pixels that are not single numbers of up to 16 bits"},
     {"type_u16.tif", 262, VALUE, 5, "CMYK"},
     {"type_u16.tif", 262, VALUE, 2, "RGB colours but has 1 samples"},
     {"type_u16.tif", 262, VALUE, 6, "YCbCr"},
