@@ -57,6 +57,7 @@ struct Diag {
     Note *helps, *last_help;
     Diag *next; /* in the order of arrival */
     Diag *same; /* in the same bucket */
+    int number; /* of all that were said */
 };
 
 /* ---- collecting ---- */
@@ -69,9 +70,18 @@ void diags_init(Diags *diags, Arena *arena)
 
 void diags_rewind(Diags *diags, const Diags *before)
 {
-    *diags = *before;
-    if (diags->last != NULL) {
-        diags->last->next = NULL;
+    Diag *diag = diags->first; /* of the list as it is now: `before` may hold some that were dropped */
+    diags_init(diags, before->arena);
+    diags->said = before->said;
+    for (Diag *next; diag != NULL && diag->number < before->said; diag = next) {
+        next = diag->next;
+        diag->next = NULL;
+        *(diags->last != NULL ? &diags->last->next : &diags->first) = diag;
+        diags->last = diag;
+        Diag **bucket = &diags->buckets[(unsigned)diag->span.begin % DIAG_BUCKETS];
+        diag->same = *bucket;
+        *bucket = diag;
+        ++*(rows[diag->id].severity == SEVERITY_ERROR ? &diags->errors : &diags->warnings);
     }
 }
 
@@ -121,6 +131,7 @@ Diag *diag_add(Diags *diags, DiagId id, Span span, ...)
     Diag *diag = arena_new(diags->arena, Diag);
     diag->id = id;
     diag->span = span;
+    diag->number = diags->said++;
     Diag **bucket = &diags->buckets[(unsigned)span.begin % DIAG_BUCKETS];
     int *count = rows[id].severity == SEVERITY_ERROR ? &diags->errors : &diags->warnings;
     if (*count == DIAG_MOST) {

@@ -32,11 +32,12 @@ typedef struct Diags {
     Arena *arena;
     Diag *first, *last;
     int errors, warnings;
+    int said; /* diagnostics so far, those that were dropped among them */
     Diag *buckets[DIAG_BUCKETS]; /* by place, to find duplicates */
 } Diags;
 
 void diags_init(Diags *diags, Arena *arena);
-/* Takes back what was said since `before`, a copy of *diags. */
+/* Takes back what was said since `before`, a copy of *diags.  What was dropped since then stays dropped. */
 void diags_rewind(Diags *diags, const Diags *before);
 
 /* Whether something with this code was said within a span. */

@@ -727,6 +727,9 @@ static bool only_in_function(Elab *el, const AstStmt *s)
     }
     Diag *d = el_error(el, ONLY_IN_FUNCTION, s->span, WORDS[s->kind]);
     diags_drop(el->diags, DIAG_DECLARATION_IN_BLOCK, s->span); /* what is inside is no mistake of its own */
+    if (s->kind == AST_WHILE || s->kind == AST_FOR) {
+        diags_drop(el->diags, DIAG_FOREIGN_SPELLING, s->span); /* i += 1 */
+    }
     bool counted =
         s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
     diag_help(el->diags, d, "%s",

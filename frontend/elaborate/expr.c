@@ -366,10 +366,16 @@ Val el_where(Elab *el, Val v, Val mask, Span span)
     if (!el_is_mask(el, mask)) {
         if (!el_is_bad(mask)) {
             Diag *d = el_error(el, WHERE_NEEDS_MASK, span, el_describe(el, mask));
+            IrId node;
             const bool of = mask.kind == VAL_IMAGE && mask.image == IR_K_LABELS;
-            diag_help(el->diags, d,
-                      of ? "the pixels of all objects: `v where labels > 0`; of each object: property(labels, v, mean)"
-                         : "select with a comparison: v where v > 0");
+            const bool read =
+                mask.kind == VAL_IMAGE && el_plain_read(el, mask.expr, &node) && ir_node(el->g, node)->op == IR_INPUT;
+            diag_help(
+                el->diags, d, "%s",
+                of ? "the pixels of all objects: `v where labels > 0`; of each object: property(labels, v, mean)"
+                : read
+                    ? "a file of a mask is declared as one: `input mask[y, x] : mask`; or compare it: v where mask > 0"
+                    : "select with a comparison: v where v > 0");
         }
         return el_err();
     }

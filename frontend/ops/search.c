@@ -128,7 +128,7 @@ static bool is_filler(const char *word)
 {
     const Letters letters = letters_of(word);
     return ops_lists(
-        "find make convert to of the and a an image images object objects cells filter apply analyze analyse set get compute how 2 2d 3d",
+        "find detect make convert to of the and a an image images object objects cells filter apply analyze analyse set get compute how 2 2d 3d",
         letters.at);
 }
 

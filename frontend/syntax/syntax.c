@@ -545,6 +545,15 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "a comment starts with `#`");
     } else if (c->found->kind == T_OPEN_BRACE && c->found > c->first && c->before->kind != T_NAME) {
         syntax_help(c, d, "braces stand behind `fn`, `repeat`, `for` and `if`: leave them out");
+    } else if (c->found->kind == T_ELSE && earlier(c, T_WHERE) != NULL) { /* v where m else 0 */
+        const Token *where = earlier(c, T_WHERE), *from = where;
+        while (from > c->first && from[-1].kind != T_ASSIGN && from[-1].kind != T_OPEN && from[-1].kind != T_COMMA) {
+            from--;
+        }
+        const char *text = c->p->source->text;
+        diag_help(c->p->diags, d, "a choice is written with `if`: `%.*s if %.*s else %s`", where[-1].end - from->begin,
+                  text + from->begin, c->before->end - where[1].begin, text + where[1].begin,
+                  syntax_shown(c, c->found + 1));
     } else if (help_condition(c, d)) {
         return;
     } else if (c->found->kind == T_COLON && c->found[1].kind == T_NEWLINE) {
@@ -583,6 +592,8 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         syntax_help(c, d, "ranges are separated by commas: `for j in -1 .. 1, i in -1 .. 1`");
     } else if (c->found->kind == T_FOR && c->e->close_square && foreign_listed(c, c->found) != NULL) {
         diag_help(c->p->diags, d, "there are no lists of images; one after the other: %s", foreign_listed(c, c->found));
+    } else if (c->found->kind == T_FOR && c->e->close_square && syntax_is(c->found + 3, "labels")) {
+        syntax_help(c, d, "objects are taken all at once: property(labels, area) has a value for each of them");
     } else if (c->found->kind == T_FOR && c->e->close_square) {
         syntax_help(c, d,
                     "there are no lists of images: arithmetic takes all pixels at once, and each image has a line of "

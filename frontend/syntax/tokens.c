@@ -218,7 +218,12 @@ static void help_dictionary(Filter *f, Diag *d, const char *inside)
             str_addn(&first, inside + i, 1);
         }
     }
-    if (inside[key] == ':' && inside[n] == '}' && n < LONGEST && first.n > 0) {
+    const size_t equals = strcspn(inside, "=}\r\n");
+    if (inside[equals] == '=' && inside[n] == '}' && n < LONGEST) { /* {sigma = 2} */
+        const size_t name = strspn(inside, " "), length = strcspn(inside + name, " =");
+        diag_help(f->diags, d, "several values have names: `a = (%.*s)`, and then `a.%.*s`", (int)n, inside,
+                  (int)length, inside + name);
+    } else if (inside[key] == ':' && inside[n] == '}' && n < LONGEST && first.n > 0) {
         diag_help(f->diags, d, "several values have names: `a = (%s)`, and then `a.%s`", record.at, first.at);
     } else if (inside[strspn(inside, " \t\r\n")] == '"') {
         diag_help(f->diags, d, "several values have names: `a = (sigma = 2, radius = 3)`, and then `a.sigma`");

@@ -67,6 +67,26 @@ static const char *rendered(int limit)
     return out.at;
 }
 
+/* What was said since a copy was taken goes; what was dropped since then does not come back. */
+static void a_rewind_keeps_what_was_dropped_dropped(void **state)
+{
+    (void)state;
+    use("a b c");
+    diag_add(&diags, DIAG_UNKNOWN_NAME, at("a", 0), "a");
+    diag_add(&diags, DIAG_FOREIGN_SPELLING, at("b", 0), "b");
+    const Diags before = diags;
+    diags_drop(&diags, DIAG_FOREIGN_SPELLING, at("b", 0));
+    diag_add(&diags, DIAG_UNKNOWN_NAME, at("c", 0), "c");
+    diags_rewind(&diags, &before);
+    assert_int_equal(diags.errors, 1);
+    assert_non_null(strstr(rendered(0), "unknown name `a`"));
+    assert_null(strstr(rendered(0), "`b`"));
+    assert_null(strstr(rendered(0), "unknown name `c`"));
+    diag_add(&diags, DIAG_UNKNOWN_NAME, at("b", 0), "b");
+    assert_int_equal(diags.errors, 2);
+    assert_non_null(strstr(rendered(0), "unknown name `b`"));
+}
+
 /* ---- looks ---- */
 
 static void notes_join_the_excerpt(void **state)
@@ -495,6 +515,7 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
+        TEST(a_rewind_keeps_what_was_dropped_dropped),
         TEST(notes_join_the_excerpt),
         TEST(gaps_and_wide_line_numbers),
         TEST(tabs_and_letters_keep_carets_in_place),
