@@ -32,7 +32,7 @@ typedef struct Diags {
     Arena *arena;
     Diag *first, *last;
     int errors, warnings;
-    int said; /* diagnostics so far, those that were dropped among them */
+    int said;                    /* diagnostics so far, those that were dropped among them */
     Diag *buckets[DIAG_BUCKETS]; /* by place, to find duplicates */
 } Diags;
 
