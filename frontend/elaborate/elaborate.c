@@ -734,6 +734,8 @@ static bool only_in_function(Elab *el, const AstStmt *s)
         s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
     diag_help(el->diags, d, "%s",
               sum_meant(el, s) != NULL ? sum_meant(el, s)
+              : s->kind == AST_FOR && strstr(el_words(el, s->hi->span), "depth(") != NULL
+                  ? "planes are taken all at once: leave the loop out; one of them is v[z = 0]"
               : s->kind == AST_FOR && (strncmp(el_words(el, s->hi->span), "count(", 6) == 0 ||
                                        strncmp(el_words(el, s->hi->span), "max(label", 9) == 0)
                   ? "objects are taken all at once: measure(labels, image, mean) has a row for each of them"

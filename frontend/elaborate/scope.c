@@ -611,8 +611,10 @@ Val el_unknown_operator(Elab *el, const AstExpr *call)
         diag_help(el->diags, d, "did you mean `%s`?", near);
     } else if (measured_in_name(el, call->name) != NULL) {
         const char *property = measured_in_name(el, call->name);
-        diag_help(el->diags, d, "for each label: property(labels, %s), or a column of measure(labels, %s)", property,
-                  property);
+        const Measure *m = measure_find(property, strlen(property));
+        const char *image = m->intensity ? "image, " : "";
+        diag_help(el->diags, d, "for each label: property(labels, %s%s), or a column of measure(labels, %s%s)", image,
+                  property, image, property);
     } else {
         const AstExpr *first = call->args != NULL ? call->args->value : NULL;
         bool macro = strcmp(call->name, "run") == 0 && first != NULL && first->name != NULL && first->kind != AST_NAME;

@@ -62,6 +62,16 @@ static const struct {
     {"kernel", "weights", "rows of numbers"},
     {"angle", "degrees", "a number, in degrees"},
     {"factor", "by", "a number"},
+    {"seeds", "markers", "labels of one mark for each object"},
+    {"seed", "markers", "labels of one mark for each object"},
+    {"dx", "x", "how far to the right"},
+    {"dy", "y", "how far down"},
+    {"dz", "z", "how many planes further"},
+    {"w", "width", "a number of pixels"},
+    {"h", "height", "a number of pixels"},
+    {"theta", "angle", "a number, in degrees"},
+    {"degrees", "angle", "a number, in degrees"},
+    {"deg", "angle", "a number, in degrees"},
     {"element", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
     {"strel", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
     {"structuring_element", "footprint", "disk(2), ball(2), box(1) or rows of 0 and 1"},
@@ -332,6 +342,13 @@ static bool refuse_reduction(Elab *el, const Call *call, const AstExpr *e, const
         return true;
     }
     const char *axis = axis_meant(el, call, arg->value);
+    if (behind && arg->value->kind == AST_NAME && strcmp(arg->value->name, "c") == 0 &&
+        el_find(el->scope, "c") == NULL) {
+        Diag *d = el_error(el, ALONG_AXIS, arg->value->span, call->op->name);
+        diag_help(el->diags, d, "channels are named one by one: %s(%s[c = k] for k in 0 .. 2)", call->op->name,
+                  el_words(el, e->args->value->span));
+        return true;
+    }
     /* A number by itself may be a window or a bound: 0 is an axis where there are no bounds. */
     bool number = arg->value->kind != AST_NAME && arg->value->kind != AST_STRING;
     bool bounds = call->op->n_params > 1 || arg->value->num != 0 || arg->value->kind != AST_NUMBER;

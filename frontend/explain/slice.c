@@ -229,6 +229,12 @@ bool el_refuse_slice(Elab *el, const AstExpr *e)
         const Subscript s = read(el, v, e);
         const AstExpr *first = e->args->value;
         if (!s.lacks) {
+            const AstExpr *of_c = s.along[AXES_N - 1];
+            if (of_c != NULL && of_c->kind == AST_SLICE && (of_c->a != NULL || of_c->b != NULL)) { /* c = 1:3 */
+                diag_help(el->diags, d, "channels are named one by one: concatenate(%s[c = 1], %s[c = 2], axis = c)",
+                          s.image, s.image);
+                return true;
+            }
             const char *text = stepped(el, &s, part(el, &s, picked(el, &s)));
             diag_help(el->diags, d, strcmp(text, s.image) == 0 ? "all of it is `%s`" : "write `%s`", text);
         } else if (first->kind != AST_SLICE && e->args->name == NULL) {

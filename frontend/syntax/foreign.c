@@ -475,6 +475,7 @@ static const struct {
     {"elif elsif elseif", "write `else if`"},
     {"foreach", "write `for i in lo .. hi { ... }`"},
     {"loop do", "write `repeat n { ... }`"},
+    {"until", "write `repeat until VALUE is stable, at most 100 { ... }`, or `repeat 20 { ... }`"},
     {"import from require using",
      "there is nothing to import: all operators are at hand; `pipec import script.py` writes a whole script anew"},
     {"include", "functions of another file: include \"mine.pipe\""},
@@ -573,7 +574,7 @@ bool foreign_statement(const SyntaxCase *c)
     }
     Diag *d = diag_add(c->p->diags, DIAG_UNKNOWN_STATEMENT, token_span(c->p->source, word), syntax_shown(c, word));
     syntax_help(c, d, text);
-    if (is_one_of(word, "try do loop")) {
+    if (is_one_of(word, "try do loop until")) {
         foreign_note_block(c, word);
         c->p->refused_end = behind_block(word);
     }
@@ -612,7 +613,8 @@ bool foreign_header(const Parser *p, int first)
 {
     const Token *t = &p->tokens[first];
     bool header = t->kind == T_FOR || t->kind == T_IF || t->kind == T_WHILE || t->kind == T_ELSE ||
-                  is_one_of(t, "def func function class with try except finally switch elif while foreach");
+                  is_one_of(t, "def func function class with try except finally switch elif while foreach") ||
+                  (t->kind == T_REPEAT && t[1].kind == T_NUMBER && t[2].kind == T_NEWLINE);
     bool function = t->kind == T_FN;
     for (; (header || function) && t->kind != T_NEWLINE && t->kind != T_END; t++) {
         header = header && t->kind != T_OPEN_BRACE;

@@ -541,8 +541,10 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
                                 : "multiplication is written `*`");
     } else if (c->before == c->first && c->found->kind == T_NAME && c->found[1].kind == T_ASSIGN) {
         diag_help(c->p->diags, d, "a name is one word: `%s_%s`", syntax_shown(c, c->before), syntax_shown(c, c->found));
-    } else if (c->found->kind == T_FACTOR && syntax_is(c->found, "//")) {
+    } else if (c->found->kind == T_FACTOR && (syntax_is(c->found, "//") || syntax_is(c->found, "%"))) {
         syntax_help(c, d, "a comment starts with `#`");
+    } else if (c->found->kind == T_DOT && c->before[-1].kind == T_AS) { /* as ome.tif */
+        syntax_help(c, d, "formats are single words: `as tif`, or `as zarr` for OME-Zarr");
     } else if (c->found->kind == T_OPEN_BRACE && c->found > c->first && c->before->kind != T_NAME) {
         syntax_help(c, d, "braces stand behind `fn`, `repeat`, `for` and `if`: leave them out");
     } else if (c->found->kind == T_ELSE && earlier(c, T_WHERE) != NULL) { /* v where m else 0 */
@@ -695,6 +697,8 @@ static bool explain_block(const SyntaxCase *c)
                c->first[1].kind == T_NAME) {
         diag_help(c->p->diags, d, "a function is written `fn %s { ... }` or `fn %s = ...`", function_head(c),
                   function_head(c));
+    } else if (c->first->kind == T_REPEAT && found == T_NEWLINE && c->before->kind == T_NUMBER) {
+        diag_help(c->p->diags, d, "what is repeated stands in braces: `repeat %s { ... }`", syntax_shown(c, c->before));
     } else if (colon || found == T_COLON || filler) {
         syntax_help(c, d, "statements that belong together stand in braces: `{ ... }`");
     }
@@ -951,7 +955,9 @@ static void help_choice(const SyntaxCase *c, Diag *d)
 static void help_expression(const SyntaxCase *c, Diag *d)
 {
     int found = c->found->kind;
-    if (found == T_OPEN_BRACE && c->first->kind == T_FN) {
+    if (c->first->kind == T_REPEAT && found == T_WHILE) {
+        syntax_help(c, d, "a number of rounds, or `repeat until VALUE is stable, at most 100 { ... }`");
+    } else if (found == T_OPEN_BRACE && c->first->kind == T_FN) {
         syntax_help(c, d, "a function with a block has no `=`: `fn name(x) { ... }`");
     } else if (found == T_IF || found == T_WHERE) {
         help_choice(c, d);
