@@ -543,6 +543,15 @@ static Val binary(Elab *el, const AstExpr *e)
     }
     Val b = turned ? el_expr(el, e->b) : el_err(), a = el_word_of(el, e->a, b);
     b = turned ? b : el_word_of(el, e->b, compares ? a : el_err());
+    const bool quoted = e->b->kind == AST_ERROR && e->b->name != NULL; /* labels == 'cell' */
+    if (quoted && !el_is_bad(a) && diags_has(el->diags, DIAG_FOREIGN_SPELLING, e->b->span)) {
+        diags_drop(el->diags, DIAG_FOREIGN_SPELLING, e->b->span);
+        if (!el_refuse_mixed(el, e, a, el_text(e->b->name))) {
+            Diag *d = el_error(el, FOREIGN_SPELLING, e->b->span, el_words(el, e->b->span));
+            diag_help(el->diags, d, "a text has double quotes: `\"%s\"`", e->b->name);
+        }
+        return el_err();
+    }
     if (el_is_bad(a) || el_is_bad(b) || op == IR_X_NONE || refuse_bit(el, op, e, a) || el_refuse_mixed(el, e, a, b)) {
         return el_err();
     }

@@ -531,6 +531,9 @@ static void help_surplus(const SyntaxCase *c, Diag *d)
         const int n = (int)strcspn(body, "\r\n#"), head = c->before->begin - c->first[1].begin;
         diag_help(c->p->diags, d, "what a function gives follows `=`: `fn %.*s = %.*s`", head < 60 ? head : 60,
                   c->p->source->text + c->first[1].begin, n < 100 ? n : 100, body);
+    } else if (c->before->kind == T_DOT && (c->found->kind == T_COMMA || c->found->kind == T_CLOSE) &&
+               c->before[-1].kind == T_NAME) { /* Circ. of ImageJ */
+        diag_help(c->p->diags, d, "a name has no point: `%s`", c->before[-1].text);
     } else if (c->before->kind == T_DOT && c->found->kind == T_OPEN &&
                c->before[-1].kind == T_NAME) { /* sqrt.(image) */
         diag_help(c->p->diags, d, "operators work pixel by pixel by themselves: `%s(%s)`", c->before[-1].text,
