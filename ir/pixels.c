@@ -127,6 +127,7 @@ static Known either(Walk *w, Known a, Known b)
         other->is == NUMBER ? holds(w, &one, other) : one.p.elem == other->p.elem && one.p.file == other->p.file;
     one.p = same ? one.p : (IrPixels){.elem = ELEM_NONE};
     one.p.whole = whole;
+    one.p.none = a.p.none || b.p.none;
     return one;
 }
 
@@ -229,6 +230,14 @@ static Known of_read(Walk *w, const IrExprNode *n)
     return n->border == BORDER_CONSTANT && n->outside != 0 ? either(w, inside, number(w, n->outside)) : inside;
 }
 
+/* A condition on its indices is taken for one that some fulfil. */
+static Known of_choice(Walk *w, const IrExprNode *n)
+{
+    Known known = of_expr(w, n->a);
+    known.p.none = known.p.none || !(ir_range(w->g, n->c).lo >= ir_range(w->g, n->b).hi);
+    return known;
+}
+
 static Known of_fold(Walk *w, const IrExprNode *n)
 {
     switch (n->fold) {
@@ -236,7 +245,7 @@ static Known of_fold(Walk *w, const IrExprNode *n)
     case IR_FOLD_MAX:
     case IR_FOLD_RANK:
     case IR_FOLD_MODE:
-        return of_expr(w, n->a);
+        return of_choice(w, n);
     case IR_FOLD_SUM:
     case IR_FOLD_PROD:
         return computed(of_expr(w, n->a).p.whole);
@@ -300,7 +309,8 @@ static Known of_expr(Walk *w, IrExpr e)
 
 static bool same(const Known *a, const Known *b)
 {
-    return a->is == b->is && a->p.elem == b->p.elem && a->p.file == b->p.file && a->p.whole == b->p.whole;
+    return a->is == b->is && a->p.elem == b->p.elem && a->p.file == b->p.file && a->p.whole == b->p.whole &&
+           a->p.none == b->p.none;
 }
 
 /* One round over all carries; false when none has changed. */

@@ -123,6 +123,7 @@ static IrRange range_of(const IrGraph *g, IrExpr e, int depth)
     case IR_X_PARAM:
         return (IrRange){g->params.at[(int)n->num].lo, g->params.at[(int)n->num].hi};
     case IR_X_EXTENT:
+        return (IrRange){1, LONGEST};
     case IR_X_COORD:
         return (IrRange){0, LONGEST};
     case IR_X_INDEX:

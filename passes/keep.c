@@ -43,7 +43,7 @@ void pass_keep_types(Grouping *b)
     for (IrId id = 1, n = (IrId)g->nodes.n; id < n; id++) {
         const IrPixels p = is_stored_for_kernels(b, id) ? ir_pixels(g, ir_read(g, id)) : (IrPixels){.elem = ELEM_NONE};
         const Elem read = ir_read_type(g, id), before = ir_node(g, id)->elem;
-        if (p.elem == ELEM_NONE || p.elem == before) {
+        if (p.elem == ELEM_NONE || p.elem == before || p.none) {
             continue;
         }
         ir_node(g, id)->elem = p.elem;
