@@ -9,8 +9,9 @@
  *                          smaller when pipec is built (POCL_LIBRARIES)     bin/ld               links a kernel with nothing
  *     share/pocl/include   links, but for the declarations of them all
  *
- * The kernels are the same to the last byte.  Its name is a digest of what it is made from, so that a new version of PoCL,
- * or another driver, gets another one.
+ * The kernels are the same to the last byte.  The copy's name is a digest of what it is made from, so that a new version of
+ * PoCL, or another driver, gets another copy.  PoCL ends the process where one of its files is missing or cut short, as after
+ * a power failure or a search for old files.  So each process looks at all of the copy, and makes another beside a broken one.
  */
 #include "cl_pocl.h"
 
@@ -21,6 +22,7 @@
 #include <CL/cl.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -52,6 +54,7 @@ typedef struct Copy {
     char at[PATH_MAX];  /* where it will be */
     char now[PATH_MAX]; /* where it is made */
     char linker[PATH_MAX];
+    bool looks; /* nothing is made: whether everything is there */
     bool ok;
 } Copy;
 
@@ -72,22 +75,39 @@ static const char *base_name(const char *path)
 
 /* ---- its parts ---------------------------------------------------------------------------- */
 
+static bool leads_to(const char *path, const char *to)
+{
+    char is[PATH_MAX];
+    const size_t n = strlen(to);
+    return readlink(path, is, sizeof is) == (ssize_t)n && memcmp(is, to, n) == 0;
+}
+
+static bool has_size(const char *path, size_t n)
+{
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (size_t)st.st_size == n;
+}
+
+/* A power failure must not leave a folder of empty files. */
+static bool write_file(const char *path, mode_t mode, const void *bytes, size_t n)
+{
+    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    const bool put = fd >= 0 && file_put(fd, bytes, n) && (fsync(fd) == 0 || errno == EINVAL);
+    return fd >= 0 && close(fd) == 0 && put;
+}
+
 static void put_link(Copy *copy, const char *folder, const char *name, const char *to)
 {
     char path[PATH_MAX];
-    copy->ok = copy->ok && text_path(path, "%s/%s/%s", copy->now, folder, name) && symlink(to, path) == 0;
+    copy->ok = copy->ok && text_path(path, "%s/%s/%s", copy->now, folder, name) &&
+               (copy->looks ? leads_to(path, to) : symlink(to, path) == 0);
 }
 
 static void put_file(Copy *copy, const char *folder, const char *name, mode_t mode, const void *bytes, size_t n)
 {
     char path[PATH_MAX];
-    int fd = copy->ok && text_path(path, "%s/%s/%s", copy->now, folder, name)
-                 ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-                 : -1;
-    copy->ok = fd >= 0 && file_put(fd, bytes, n);
-    if (fd >= 0) {
-        copy->ok = close(fd) == 0 && copy->ok;
-    }
+    copy->ok = copy->ok && text_path(path, "%s/%s/%s", copy->now, folder, name) &&
+               (copy->looks ? has_size(path, n) : write_file(path, mode, bytes, n));
 }
 
 static void put_text(Copy *copy, const char *folder, const char *name, mode_t mode, const char *format, ...)
@@ -101,11 +121,14 @@ static void put_text(Copy *copy, const char *folder, const char *name, mode_t mo
     put_file(copy, folder, name, mode, text, copy->ok ? (size_t)n : 0);
 }
 
-/* The library without what no kernel calls; false: PoCL's is another than that which it was made from. */
+/* The library without what no kernel calls; false: PoCL's is another than that which it was made from, and stays. */
 static bool put_library(Copy *copy, const PoclLibrary *library, const char *original)
 {
-    char digest[DIGEST_TEXT] = "", *bytes = NULL;
+    char digest[DIGEST_TEXT] = "", *bytes = NULL, path[PATH_MAX];
     size_t n;
+    if (copy->looks) {
+        return text_path(path, "%s/share/pocl/%s", copy->now, library->name) && has_size(path, library->size);
+    }
     Err ignored = {0};
     if (file_read(original, &bytes, &n, &ignored)) {
         Digest of;
@@ -195,10 +218,12 @@ static void find_linker(char *linker)
 {
     const char *path = getenv("PATH");
     linker[0] = '\0';
-    while (path && *path && (linker[0] != '/' || access(linker, X_OK) != 0 || strchr(linker, '\''))) {
+    while (path && *path && linker[0] == '\0') {
         const int n = (int)strcspn(path, ":");
-        linker[0] = '\0';
-        (void)text_path(linker, "%.*s/ld", n, path);
+        if (!text_path(linker, "%.*s/ld", n, path) || linker[0] != '/' || access(linker, X_OK) != 0 ||
+            strchr(linker, '\'')) {
+            linker[0] = '\0';
+        }
         path += n + (path[n] == ':');
     }
 }
@@ -210,7 +235,8 @@ static void fill(Copy *copy)
     char beside[PATH_MAX], headers[PATH_MAX];
     for (size_t i = 0; i < sizeof FOLDERS / sizeof *FOLDERS; i++) {
         char path[PATH_MAX];
-        copy->ok = copy->ok && text_path(path, "%s/%s", copy->now, FOLDERS[i]) && mkdir(path, 0700) == 0;
+        copy->ok = copy->ok && text_path(path, "%s/%s", copy->now, FOLDERS[i]) &&
+                   (copy->looks ? file_is_folder(path) : mkdir(path, 0700) == 0);
     }
     copy->ok = copy->ok &&
                text_path(beside, "%.*s/pocl", (int)(base_name(POCL_DRIVER) - POCL_DRIVER) - 1, POCL_DRIVER) &&
@@ -271,6 +297,14 @@ static bool digest_sources(const char *linker, char hex[DIGEST_TEXT])
     return has;
 }
 
+static bool is_whole(const char *at, const char *linker)
+{
+    Copy copy = {.looks = true};
+    copy.ok = text_path(copy.linker, "%s", linker) && text_path(copy.at, "%s", at) && text_path(copy.now, "%s", at);
+    fill(&copy);
+    return copy.ok;
+}
+
 /* Another process may make it at the same time, and be the first. */
 static bool make(const char *at, const char *linker)
 {
@@ -287,8 +321,10 @@ static bool make(const char *at, const char *linker)
     return made;
 }
 
+/* The first copy that is whole, or can be made.  The folder's name stands in PATH, and on a line of an .icd file. */
 static bool find_or_make(char *at)
 {
+    enum { TRIES = 8 };
     char sources[DIGEST_TEXT], folder[PATH_MAX], linker[PATH_MAX];
     ClCache cache;
     Err ignored = {0};
@@ -298,8 +334,12 @@ static bool find_or_make(char *at)
     }
     const bool open = cl_cache_open(NULL, &cache, &ignored) && cache.fd >= 0;
     err_clear(&ignored);
-    bool found = open && realpath(cache.path, folder) && text_path(at, "%s/pocl-%.16s", folder, sources) &&
-                 (file_is_folder(at) || make(at, linker));
+    const bool named = open && realpath(cache.path, folder) && !strpbrk(folder, ":\n");
+    bool found = false;
+    for (int i = 0; named && !found && i < TRIES; i++) {
+        found = text_path(at, "%s/pocl-%.16s-%d", folder, sources, i) &&
+                (is_whole(at, linker) || (!file_is_folder(at) && make(at, linker)));
+    }
     if (open) {
         cl_cache_close(&cache);
     }

@@ -207,6 +207,28 @@ static int build_with_copy(void)
     return build_with_home(folder);
 }
 
+/* As after a power failure. */
+static int build_with_broken_copy(void)
+{
+    char command[200];
+    snprintf(command, sizeof command, "find '%s'/pipec/pocl-* -type f -exec truncate -s 0 {} +", folder);
+    return system(command) == 0 ? build_with_home(folder) : 5;
+}
+
+static int build_with_one_file_less(void)
+{
+    char command[200];
+    snprintf(command, sizeof command, "rm '%s'/pipec/pocl-*-1/share/pocl/include/pocl_types.h", folder);
+    return system(command) == 0 ? build_with_home(folder) : 5;
+}
+
+static int build_with_two_lines(void)
+{
+    char home[PATH_MAX];
+    snprintf(home, sizeof home, "%s/two\nlines", folder);
+    return build_with_home(home);
+}
+
 static int build_without_home(void)
 {
     return build_with_home("/proc/version");
@@ -229,6 +251,9 @@ static void pocl_reads_less_where_it_may(void **state)
     }
     assert_int_equal(in_child(build_with_copy), 11);
     assert_int_equal(in_child(build_with_copy), 11); /* which is there now */
+    assert_int_equal(in_child(build_with_broken_copy), 11);
+    assert_int_equal(in_child(build_with_one_file_less), 11);
+    assert_int_equal(in_child(build_with_two_lines), 10);
     assert_int_equal(in_child(build_without_home), 10);
     assert_int_equal(in_child(build_with_chosen_drivers), 0);
 }
