@@ -81,7 +81,8 @@ void rt_alone(int argc, char **argv)
     static const char changed[] = "--load-kernels"; /* these may call any built-in function */
     bool alone = true;
     for (int i = 1; i < argc; i++) {
-        alone = alone && strncmp(argv[i], changed, strlen(changed)) != 0;
+        const size_t n = strcspn(argv[i], "="); /* options may be cut short */
+        alone = alone && (n < sizeof "--" || strncmp(argv[i], changed, n) != 0);
     }
     if (alone) {
         dev_alone();
