@@ -199,6 +199,10 @@ void dev_close(Device *dev)
         next = offered->next;
         free(offered);
     }
+    for (Met *met = dev->met, *next; met; met = next) {
+        next = met->next;
+        free(met);
+    }
     for (int i = 0; i < dev->n_pending; i++) {
         UNLESS_LOST(dev, clReleaseEvent(dev->pending[i].event));
     }

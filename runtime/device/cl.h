@@ -80,7 +80,8 @@ uint64_t dev_limit(const Device *dev);
  * Same source and options: the same DevProgram.
  */
 bool dev_program(Device *dev, const char *name, const char *source, const char *options, DevProgram **out, Err *err);
-/* True the first time, over all processes with one cache, that a device meets a text. */
+/* True in the first process, of all with one cache, that meets a text, as long as the device is open: what runs for images of
+ * several sizes is not compiled in two ways. */
 bool dev_is_first(Device *dev, const char *source);
 /* Before a program is compiled, this is tried too: what dev_binary gave on such a device.  The bytes are
  * borrowed. */

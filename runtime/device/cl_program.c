@@ -298,8 +298,26 @@ bool dev_program(Device *dev, const char *name, const char *source, const char *
 
 bool dev_is_first(Device *dev, const char *source)
 {
+    Device *all = dev->first;
     char *key = cl_source_key(&dev->info, source, "");
-    const bool first = !key || cl_cache_is_first(&dev->first->cache, key);
+    Met *fresh = key ? malloc(sizeof *fresh) : NULL;
+    bool first = true;
+    if (fresh) {
+        digest_of_text(key, fresh->key);
+        (void)pthread_mutex_lock(&all->lock);
+        const Met *met = all->met;
+        while (met && strcmp(met->key, fresh->key) != 0) {
+            met = met->next;
+        }
+        first = met || cl_cache_is_first(&all->cache, key);
+        if (first && !met) {
+            fresh->next = all->met;
+            all->met = fresh;
+            fresh = NULL;
+        }
+        (void)pthread_mutex_unlock(&all->lock);
+    }
+    free(fresh);
     free(key);
     return first;
 }

@@ -54,6 +54,12 @@ typedef struct Offered {
     char key[DIGEST_TEXT];
 } Offered;
 
+/* A text that this process was the first to meet. */
+typedef struct Met {
+    struct Met *next;
+    char key[DIGEST_TEXT];
+} Met;
+
 /* Something enqueued whose times nobody has asked for yet. */
 typedef struct Pending {
     cl_event event;
@@ -80,10 +86,11 @@ struct Device {
     char *no_cache; /* why there is none; NULL: nobody need know */
     char dump[PATH_SIZE], load[PATH_SIZE];
     pthread_mutex_t
-        lock; /* programs, builds, host_blocks: programs may be built, and memory pinned, by several threads */
+        lock; /* programs, builds, met, host_blocks: programs may be built, and memory pinned, by several threads */
     pthread_cond_t built; /* a program is no longer building */
     DevProgram *programs;
     Offered *offered;
+    Met *met;
     HostBlock *host_blocks;
     char last[128];              /* the latest kernel, for failures that only show when waiting */
     Pending *pending, *reported; /* reported: what dev_events last gave out, for its names */
