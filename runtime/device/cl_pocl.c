@@ -213,7 +213,7 @@ static void put_vendor(Copy *copy, const char *name, const char *path)
     }
 }
 
-/* Where PoCL would find its linker; "" nowhere. */
+/* Where PoCL would find its linker; "" nowhere.  What another pipec has started has that one's copy in PATH. */
 static void find_linker(char *linker)
 {
     const char *path = getenv("PATH");
@@ -221,7 +221,7 @@ static void find_linker(char *linker)
     while (path && *path && linker[0] == '\0') {
         const int n = (int)strcspn(path, ":");
         if (!text_path(linker, "%.*s/ld", n, path) || linker[0] != '/' || access(linker, X_OK) != 0 ||
-            strchr(linker, '\'')) {
+            strchr(linker, '\'') || strstr(linker, "/pocl-")) {
             linker[0] = '\0';
         }
         path += n + (path[n] == ':');

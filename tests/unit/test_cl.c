@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -207,6 +208,23 @@ static int build_with_copy(void)
     return build_with_home(folder);
 }
 
+/* As a program that another one has started: it takes the copy of that. */
+static int build_below_another(void)
+{
+    char at[PATH_MAX], path[2 * PATH_MAX];
+    glob_t copies;
+    snprintf(at, sizeof at, "%s/pipec/pocl-*/bin", folder);
+    if (glob(at, 0, NULL, &copies) != 0 || copies.gl_pathc != 1) {
+        return 5;
+    }
+    snprintf(at, sizeof at, "%s:", copies.gl_pathv[0]);
+    globfree(&copies);
+    snprintf(path, sizeof path, "%s%s", at, getenv("PATH"));
+    setenv("PATH", path, 1);
+    const int code = build_with_home(folder);
+    return strncmp(getenv("PATH"), at, strlen(at)) == 0 ? code : 7;
+}
+
 /* As after a power failure. */
 static int build_with_broken_copy(void)
 {
@@ -251,6 +269,7 @@ static void pocl_reads_less_where_it_may(void **state)
     }
     assert_int_equal(in_child(build_with_copy), 11);
     assert_int_equal(in_child(build_with_copy), 11); /* which is there now */
+    assert_int_equal(in_child(build_below_another), 11);
     assert_int_equal(in_child(build_with_broken_copy), 11);
     assert_int_equal(in_child(build_with_one_file_less), 11);
     assert_int_equal(in_child(build_with_two_lines), 10);
