@@ -717,7 +717,7 @@ static void profiles_and_kernels_are_written(void **state)
     for (int i = 0; i < 9; i++) {
         assert_said(PHASES_SAID[i]);
     }
-    run_to(0, &spots, "a.tif --profile -q --host-memory 1");
+    run_to(0, &spots, "a.tif --profile -q --host-memory 1KiB");
     assert_said("elapsed ");
 }
 
@@ -735,21 +735,21 @@ static void large_frames_go_through_in_rows(void **state)
     }
     write_shape("colour.tif", &shape, pixels);
     run_to(0, &spots, "film.tif one.tif -o held/");
-    run_to(0, &spots, "film.tif one.tif -o rows/ --host-memory 1");
+    run_to(0, &spots, "film.tif one.tif -o rows/ --host-memory 1KiB");
     assert_said("2/2 ");
     run_to(0, &picture, "film.tif one.tif -o held/");
-    run_to(0, &picture, "film.tif one.tif -o rows/ --host-memory 1");
+    run_to(0, &picture, "film.tif one.tif -o rows/ --host-memory 1KiB");
     run_to(0, &ratio, "film.tif --flat one.tif -o held/");
-    run_to(0, &ratio, "film.tif --flat one.tif -o rows/ --host-memory 1");
+    run_to(0, &ratio, "film.tif --flat one.tif -o rows/ --host-memory 1KiB");
     run_to(0, &green, "colour.tif -o held/");
-    run_to(0, &green, "colour.tif -o rows/ --host-memory 1");
+    run_to(0, &green, "colour.tif -o rows/ --host-memory 1KiB");
     run_to(0, &ramp, "-o held/");
-    run_to(0, &ramp, "-o rows/ --host-memory 1");
+    run_to(0, &ramp, "-o rows/ --host-memory 1KiB");
     assert_int_equal(system("diff -r -x '.*' held rows"), 0);
-    run_to(0, &spots, "film.tif one.tif -o rows/ --host-memory 1 --resume");
-    run_to(5, &spots, "one.tif -o /dev/null/x --host-memory 1");
+    run_to(0, &spots, "film.tif one.tif -o rows/ --host-memory 1KiB --resume");
+    run_to(5, &spots, "one.tif -o /dev/null/x --host-memory 1KiB");
     assert_int_equal(truncate("one.tif", 1000), 0);
-    run_to(1, &spots, "one.tif film.tif -o cut/ --host-memory 1");
+    run_to(1, &spots, "one.tif film.tif -o cut/ --host-memory 1KiB");
     assert_said("one.tif: cannot read 'one.tif': ");
     assert_int_equal(count_files("cut"), 2 + 3); /* of the film, of all, and the journal */
 }
