@@ -13,6 +13,8 @@
  * PoCL, or another driver, gets another copy.  PoCL ends the process where one of its files is missing or cut short, as after
  * a power failure or a search for old files.  So each process looks at all of the copy, and makes another beside a broken one.
  */
+#define _XOPEN_SOURCE 700 /* realpath */
+
 #include "cl_pocl.h"
 
 #include "../../base/digest.h"
