@@ -286,7 +286,8 @@ static ProgArg *args_of(CgBuild *b, const CgKernel *k)
 static void add_need(CgBuild *b, IrExpr one, IrExpr other, bool below, const char *where, const char *what)
 {
     double p, q;
-    if (one == other || (ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q) && (below ? p < q : p == q))) {
+    const bool known = ir_is_const(b->g, one, &p) && ir_is_const(b->g, other, &q);
+    if (one == other || (known && (below ? p > -1 && p < q : p == q))) {
         return;
     }
     ProgNeed need = {cg_host(&b->cg.host, one), cg_host(&b->cg.host, other), below, what, where};
@@ -328,7 +329,8 @@ static IrExpr bind_index(IrGraph *g, IrExpr e, void *ctx)
     for (int i = 0; n->op == IR_X_INDEX && i < w->ranges.n; i++) {
         const Range *range = &w->ranges.at[i];
         if (range->index == (int)n->num) {
-            return ir_rewrite(g, w->last ? range->hi : range->lo, bind_index, ctx);
+            IrExpr last = ir_op2(g, IR_X_MAX, range->lo, range->hi); /* of none, the first, which is there */
+            return ir_rewrite(g, w->last ? last : range->lo, bind_index, ctx);
         }
     }
     return e;

@@ -285,7 +285,7 @@ typedef struct ProgStep {
     int n_carries;
 } ProgStep;
 
-/* What must hold for a run: host expression a equals b, or is below b; `what` says it in words. */
+/* What must hold for a run: host expression a equals b, or is from 0 to below b; `what` says it in words. */
 typedef struct ProgNeed {
     int a, b;
     bool below;

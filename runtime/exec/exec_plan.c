@@ -140,8 +140,8 @@ static bool refuse_need(const ExecPlan *plan, const ProgNeed *need, double a, do
     const HostNode *one = &plan->program->host[need->a], *other = &plan->program->host[need->b];
     const ProgInput *inputs = plan->program->inputs;
     if (need->below) {
-        return err_set(err, CODE_FILES, "%s%s are %g and %g, but the first must be below the second", need->where,
-                       need->what, a, b);
+        return err_set(err, CODE_FILES, "%s%s are %g and %g, but the first must %s", need->where, need->what, a, b,
+                       a < b ? "not be negative" : "be below the second");
     }
     if (one->op != HOST_EXTENT && other->op != HOST_EXTENT) {
         return err_set(err, CODE_FILES, "%s%s: %g and %g do not fit", need->where, need->what, a, b);
@@ -165,7 +165,7 @@ static bool check_needs(ExecPlan *plan, Err *err)
         double a = host_eval(plan->program, &plan->host, need->a, err);
         double b = host_eval(plan->program, &plan->host, need->b, err);
         TRY(err->code == CODE_OK);
-        if (need->below ? !(a < b) : a != b) {
+        if (need->below ? !(a > -1 && a < b) : a != b) {
             return refuse_need(plan, need, a, b, err);
         }
     }

@@ -90,6 +90,12 @@ expect 1 "number of channels of 'image'" run channels.pipe "$SAMPLES/nuclei.tif"
 says 'is 3, and that of an image it is used with 2: these do not fit'
 printf 'input image[y, x, c]\noutput o = image[c = 3] - image[c = 0]\n' >fourth.pipe
 expect 1 'are 3 and 3, but the first must be below the second' run fourth.pipe "$SAMPLES/nuclei.tif" -o out
+printf 'input image[y, x, c]\nparam k = 0\nv = image / 2\noutput o = v[c = k] + v[c = 0]\n' >before.pipe
+expect 1 'are -1 and 3, but the first must not be negative' run before.pipe --k=-1 "$SAMPLES/nuclei.tif" -o out
+printf 'input image[y, x, c]\noutput o = sum(image[c = j] for j in -1 .. 1)\n' >around.pipe
+expect 1 'are -1 and 3, but the first must not be negative' run around.pipe "$SAMPLES/nuclei.tif" -o out
+printf 'input image[y, x, c]\nparam n = 3\noutput o = image[c = 0] + sum(image[c = j] for j in 0 .. n - 1)\n' >some.pipe
+expect 0 '' run some.pipe --n=0 "$SAMPLES/nuclei.tif" -q -o some.tif
 printf 'input sci[y, x]\ninput ref[y, x]\noutput o = sci - ref\n' >two.pipe
 printf 'input image[y, x]\noutput part = crop(image, width = 180)\n' >part.pipe
 expect 0 '' run part.pipe "$image" -q -o part.tif
