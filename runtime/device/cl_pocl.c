@@ -9,7 +9,7 @@
  *                          smaller when pipec is built (POCL_LIBRARIES)     bin/ld               links a kernel with nothing
  *     share/pocl/include   links, but for the declarations of them all
  *
- * The kernels are the same to the last byte.  The copy's name is a digest of what it is made from, so that a new version of
+ * The machine code is the same.  The copy's name is a digest of what it is made from, so that a new version of
  * PoCL, or another driver, gets another copy.  PoCL ends the process where one of its files is missing or cut short, as after
  * a power failure or a search for old files.  So each process looks at all of the copy, and makes another beside a broken one.
  */
