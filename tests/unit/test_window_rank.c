@@ -76,6 +76,9 @@ static const Ranking RANKINGS[] = {
     {{24, 19, 17, 1}, {WINDOW_BALL, {3, 3, 3}, NULL}, ELEM_U16, BOTH_SMOOTH, MODE, BORDER_REFLECT, 0, 5},
     {{12, 9, 1, 1}, {WINDOW_DISK, {60, 60, 0}, NULL}, ELEM_F32, BOTH_SPECIAL, MODE, BORDER_REFLECT, 0, 4},
     {{9, 2, 1, 1}, {WINDOW_BOX, {128, 128, 0}, NULL}, ELEM_U8, BOTH_NOISE, MODE, BORDER_REFLECT, 0, 0},
+    /* Several tiles of windows that are ranked bit by bit, and words beside a window's own. */
+    {{300, 70, 1, 2}, {WINDOW_BOX, {31, 1, 0}, NULL}, ELEM_U8, BOTH_EXTREME, 20, BORDER_WRAP, 0, 9},
+    {{300, 20, 1, 1}, {WINDOW_LITERAL, {1, 1, 0}, ASIDE}, ELEM_U8, BOTH_NOISE, 50, BORDER_WRAP, 0, 7},
     /* On either side of 65536 places of the smallest tile, and of what the local memory of GPUs holds. */
     {{9, 2, 1, 1}, {WINDOW_BOX, {127, 127, 0}, NULL}, ELEM_F32, BOTH_NOISE, 50, BORDER_NEAREST, 0, 1},
     {{3, 5, 1, 1}, {WINDOW_BOX, {128, 128, 0}, NULL}, ELEM_U8, BOTH_NOISE, 50, BORDER_REFLECT, 0, 0},
