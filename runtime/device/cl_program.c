@@ -173,6 +173,9 @@ static bool from_source(Device *dev, const char *name, const char *source, const
     cl_int status = CL_SUCCESS;
     const char *texts[] = {dev->head, "#line 1\n", source};
     cl_uint n = sizeof texts / sizeof *texts, from = dev->head ? 0 : n - 1;
+    if (dev->cache.kept_elsewhere && dev->cache.fd >= 0 && cl_cache_is_first(&dev->cache, key)) {
+        status_compiles(); /* PoCL does so when a kernel is launched */
+    }
     cl_program program = build_pruned(dev, source, options);
     program = program ? program : build_texts(dev, texts + from, n - from, options, &status);
     if (!program) {

@@ -201,6 +201,14 @@ void status_build(bool begins)
     pthread_mutex_unlock(&status.lock);
 }
 
+void status_compiles(void)
+{
+    pthread_mutex_lock(&status.lock);
+    status.compiled = true;
+    status.compiled_at = now();
+    pthread_mutex_unlock(&status.lock);
+}
+
 bool status_has_compiled(double since)
 {
     pthread_mutex_lock(&status.lock);

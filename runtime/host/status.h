@@ -27,6 +27,8 @@ void status_say(StatusLane lane, const char *format, ...) __attribute__((format(
 void status_step(const char *what, int k, int n, const char *name, bool first);
 /* A program is built, or taken from the driver's cache. */
 void status_build(bool begins);
+/* It is built, as the driver, which keeps what it has built, has never met it. */
+void status_compiles(void);
 /* Whether one took so long that it was compiled, and was so later than `since` (seconds of CLOCK_MONOTONIC). */
 bool status_has_compiled(double since);
 
