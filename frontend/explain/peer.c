@@ -355,7 +355,7 @@ static bool is_quoted(Spelling *s, int k, const AstArg *arg)
     const char *p = s->parameters;
     for (int i = 0; i < k && p != NULL; i++) {
         p = strchr(p, ' ');
-        p += p != NULL;
+        p = p != NULL ? p + 1 : NULL;
     }
     if (p == NULL || p[0] != '\'') {
         return false;

@@ -186,14 +186,15 @@ static int build_with_home(const char *path)
     if (!dev_open(&(DevOptions){.choice = "PoCL"}, &dev, &err)) {
         return 1;
     }
-    if (getenv("OCL_ICD_VENDORS")) {
-        return 2;
+    const bool chosen = getenv("OCL_ICD_VENDORS") != NULL,
+               built = dev_program(dev, "twice", TWICE, NULL, &program, &err);
+    if (built) {
+        use(dev, TWICE);
     }
-    if (!dev_program(dev, "twice", TWICE, NULL, &program, &err)) {
-        return 3;
-    }
-    use(dev, TWICE);
     dev_close(dev);
+    if (chosen || !built) {
+        return chosen ? 2 : 3;
+    }
     if (is_compiled_twice()) {
         return 6;
     }
