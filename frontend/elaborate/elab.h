@@ -452,8 +452,8 @@ const AstExpr *el_without_dot(Elab *el, const AstExpr *e);
 bool el_is_of_module(const Elab *el, const AstExpr *e);
 /* Complains about an index as numpy has it, with slices or places from the end; false: it is none (slice.c). */
 bool el_refuse_slice(Elab *el, const AstExpr *e);
-/* What to write instead of if a { b = c } else { b = d }. */
-const char *el_choice_meant(Elab *el, const AstStmt *s);
+/* What to write instead of a statement that stands in functions only. */
+const char *el_statement_meant(Elab *el, const AstStmt *s);
 /* Complains about an argument of another kind than a parameter takes. */
 Diag *el_wrong_kind(Elab *el, const Call *call, const OpParam *p, Val v, Span at);
 /* Says how images of a list become one; false: it is none. */

@@ -706,18 +706,6 @@ static void bind_bad(Elab *el, const AstStmt *s)
     }
 }
 
-/* for i in 1 .. 3 { total = total + f(i) }: a sum; NULL: it is something else. */
-static const char *sum_meant(Elab *el, const AstStmt *s)
-{
-    const AstStmt *one = s->kind == AST_FOR ? s->body : NULL;
-    const AstExpr *e = one != NULL && one->next == NULL && one->kind == AST_ASSIGN ? one->a : NULL;
-    const bool sum = e != NULL && e->kind == AST_BINARY && strcmp(e->op, "+") == 0 && e->a->kind == AST_NAME &&
-                     strcmp(e->a->name, one->name) == 0;
-    return sum ? arena_printf(el->arena, "a sum is written `%s = sum(%s for %s in %s .. %s)`", one->name,
-                              el_words(el, e->b->span), s->name, el_words(el, s->lo->span), el_words(el, s->hi->span))
-               : NULL;
-}
-
 static bool only_in_function(Elab *el, const AstStmt *s)
 {
     static const char *const WORDS[] =
@@ -730,35 +718,10 @@ static bool only_in_function(Elab *el, const AstStmt *s)
     if (s->kind == AST_WHILE || s->kind == AST_FOR) {
         diags_drop(el->diags, DIAG_FOREIGN_SPELLING, s->span); /* i += 1 */
     }
-    bool counted =
-        s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
-    diag_help(el->diags, d, "%s",
-              sum_meant(el, s) != NULL ? sum_meant(el, s)
-              : s->kind == AST_FOR && strstr(el_words(el, s->hi->span), "depth(") != NULL
-                  ? "planes are taken all at once: leave the loop out; one of them is v[z = 0]"
-              : s->kind == AST_FOR && (strncmp(el_words(el, s->hi->span), "count(", 6) == 0 ||
-                                       strncmp(el_words(el, s->hi->span), "max(label", 9) == 0)
-                  ? "objects are taken all at once: measure(labels, image, mean) has a row for each of them"
-              : s->kind == AST_IF     ? el_choice_meant(el, s)
-              : s->kind == AST_RETURN ? arena_printf(el->arena, "results of a pipeline are written: output result = %s",
-                                                     s->a != NULL ? el_words(el, s->a->span) : "...")
-              : s->kind == AST_WHILE
-                  ? "a pipeline repeats with: repeat 20 { ... }, or repeat until VALUE is stable, at most 100 { ... }"
-                  : arena_printf(el->arena, "a pipeline repeats with: repeat %.0f { ... }",
-                                 counted ? floor(s->hi->num - s->lo->num) + 1 : 20));
+    diag_help(el->diags, d, "%s", el_statement_meant(el, s));
     bind_bad(el, s->body);
     bind_bad(el, s->other);
     return true;
-}
-
-void el_help_return(Elab *el, Diag *d, const AstStmt *fn)
-{
-    const AstStmt *last = fn->body;
-    while (last != NULL && last->next != NULL) {
-        last = last->next;
-    }
-    bool value = last != NULL && last->kind == AST_EXPR;
-    diag_help(el->diags, d, "end it with: return %s", value ? el_words(el, last->a->span) : "...");
 }
 
 /* At the end of a function its `return` is missing, which is said there. */

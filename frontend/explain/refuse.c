@@ -3,6 +3,7 @@
 #include "../elaborate/elab.h"
 #include "../syntax/words.h"
 
+#include <math.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -340,7 +341,7 @@ void el_missing_argument(Elab *el, const Call *call, const OpParam *p, const Ast
     }
 }
 
-const char *el_choice_meant(Elab *el, const AstStmt *s)
+static const char *choice_meant(Elab *el, const AstStmt *s)
 {
     const AstStmt *one = s->body, *other = s->other;
     bool given = one != NULL && one->next == NULL && one->name != NULL && one->a != NULL && one->kind == AST_ASSIGN;
@@ -350,4 +351,46 @@ const char *el_choice_meant(Elab *el, const AstStmt *s)
                   : arena_printf(el->arena, "choose between values: `%s = %s if %s else %s`", one->name,
                                  el_words(el, one->a->span), el_words(el, s->a->span),
                                  both ? el_words(el, other->a->span) : "...");
+}
+
+/* for i in 1 .. 3 { total = total + f(i) }: a sum; NULL: it is something else. */
+static const char *sum_meant(Elab *el, const AstStmt *s)
+{
+    const AstStmt *one = s->kind == AST_FOR ? s->body : NULL;
+    const AstExpr *e = one != NULL && one->next == NULL && one->kind == AST_ASSIGN ? one->a : NULL;
+    const bool sum = e != NULL && e->kind == AST_BINARY && strcmp(e->op, "+") == 0 && e->a->kind == AST_NAME &&
+                     strcmp(e->a->name, one->name) == 0;
+    return sum ? arena_printf(el->arena, "a sum is written `%s = sum(%s for %s in %s .. %s)`", one->name,
+                              el_words(el, e->b->span), s->name, el_words(el, s->lo->span), el_words(el, s->hi->span))
+               : NULL;
+}
+
+const char *el_statement_meant(Elab *el, const AstStmt *s)
+{
+    bool counted =
+        s->kind == AST_FOR && s->lo->kind == AST_NUMBER && s->hi->kind == AST_NUMBER && s->hi->num >= s->lo->num;
+    const char *sum = sum_meant(el, s);
+    return sum != NULL ? sum
+           : s->kind == AST_FOR && strstr(el_words(el, s->hi->span), "depth(") != NULL
+               ? "planes are taken all at once: leave the loop out; one of them is v[z = 0]"
+           : s->kind == AST_FOR && (strncmp(el_words(el, s->hi->span), "count(", 6) == 0 ||
+                                    strncmp(el_words(el, s->hi->span), "max(label", 9) == 0)
+               ? "objects are taken all at once: measure(labels, image, mean) has a row for each of them"
+           : s->kind == AST_IF     ? choice_meant(el, s)
+           : s->kind == AST_RETURN ? arena_printf(el->arena, "results of a pipeline are written: output result = %s",
+                                                  s->a != NULL ? el_words(el, s->a->span) : "...")
+           : s->kind == AST_WHILE
+               ? "a pipeline repeats with: repeat 20 { ... }, or repeat until VALUE is stable, at most 100 { ... }"
+               : arena_printf(el->arena, "a pipeline repeats with: repeat %.0f { ... }",
+                              counted ? floor(s->hi->num - s->lo->num) + 1 : 20);
+}
+
+void el_help_return(Elab *el, Diag *d, const AstStmt *fn)
+{
+    const AstStmt *last = fn->body;
+    while (last != NULL && last->next != NULL) {
+        last = last->next;
+    }
+    bool value = last != NULL && last->kind == AST_EXPR;
+    diag_help(el->diags, d, "end it with: return %s", value ? el_words(el, last->a->span) : "...");
 }

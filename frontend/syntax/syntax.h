@@ -55,4 +55,23 @@ bool foreign_header(const Parser *p, int first);
 /* The token behind that body, which begins at `at`; its names are noted. */
 int foreign_behind_body(const Parser *p, int header, int at);
 
+/* Shared by the explanations (syntax.c) and what they say of a surplus (surplus.c). */
+extern const char SYNTAX_SLICES[]; /* what stands for image[10:20] */
+/* The nearest token of a kind in front of the place, in its bracket; NULL: none. */
+const Token *syntax_earlier(const SyntaxCase *c, int kind);
+/* "1 .. 3" of 1, 3, which begin at a token; else the usual range. */
+const char *syntax_range_of_two(const SyntaxCase *c, const Token *lo, const char *usual);
+/* a_b of a-b, which begins at a token; NULL: it is not that. */
+const char *syntax_name_with_dash(const SyntaxCase *c, const Token *name);
+/* The names of a, b = ...: the first, and the last; NULL: it is not that. */
+const Token *syntax_first_name(const SyntaxCase *c);
+const Token *syntax_names_before_assign(const SyntaxCase *c);
+/* The sign with which a comment of another language begins, and what to say of it; NULL: none. */
+const Token *syntax_foreign_comment_sign(const SyntaxCase *c);
+void syntax_help_comment(const SyntaxCase *c, Diag *d);
+/* The operator that joins the line with the next one; NULL: none. */
+const Token *syntax_joins_lines(const SyntaxCase *c);
+/* What to do about something that does not belong behind a value. */
+void syntax_help_surplus(const SyntaxCase *c, Diag *d);
+
 #endif
